@@ -1,7 +1,7 @@
-//! Comparison of mechanisms, and of allocations from elsewhere, on one problem. Every verdict has its margin.
+//! Comparison of mechanisms, and of allocations from other sources, on one problem. Every verdict has its margin.
 //!
-//! Each allocation is examined for the axioms that the compared mechanisms are designed to satisfy. A mechanism
-//! that fails, or runs out of time, has a column that says so.
+//! Each allocation is examined for the axioms that the compared mechanisms are designed to satisfy. If a mechanism
+//! fails or runs out of time, its column says so.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -19,21 +19,21 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 
 use crate::examine::{Examination, FLOAT_TOLERANCE, Optima, Request, certify_among, default_requests};
 
-/// Stack size of a mechanism's thread, in bytes. It is large because the proofs of packings are trees that are
-/// walked recursively.
+/// The stack size of a mechanism's thread: 64 MiB. It is large because the proofs of packings are trees that are walked
+/// recursively.
 const STACK: usize = 1 << 26;
 
 /// A column may take the fraction 1 / `PARTS` of the remaining work and processor time, or an equal share if fewer
-/// columns remain. This way some columns are computed even if many are slow.
+/// columns remain. So some columns are computed even if many are slow.
 const PARTS: usize = 4;
 
-/// Time between two readings of the remaining processor time.
+/// The time between two readings of the remaining processor time.
 const CLOCK_INTERVAL: Duration = Duration::from_millis(20);
 
 /// One column of the comparison.
 #[derive(Debug, Clone)]
 pub struct Compared {
-    /// Name of the mechanism, or of the file.
+    /// The name of the mechanism, or of the file.
     pub name: String,
     /// The examined allocation, or the reason why there is none.
     pub result: Result<Judged, NoResult>,
@@ -48,24 +48,24 @@ pub enum NoResult {
     Failed(String),
     /// The time was up.
     OutOfTime,
-    /// The mechanism took more than its share of work, memory or processor time. The message names which.
+    /// The mechanism took more than its share of work, memory or processor time. The message says which.
     TooLarge(String),
 }
 
-/// An allocation with everything that is compared.
+/// An allocation with all results that are compared.
 #[derive(Debug, Clone)]
 pub struct Judged {
     /// The allocation.
     pub allocation: Allocation,
     /// The status of an iterative method, if it did not reach its tolerance.
     pub status: Option<Status>,
-    /// Tasks, by user.
+    /// The total number of tasks of each user.
     pub tasks: Vec<Rational>,
-    /// Least dominant share divided by weight, over the users that can run. `None` without such users.
+    /// The least dominant share divided by weight, over the users that can run. `None` if no user can run.
     pub least_weighted_share: Option<Rational>,
-    /// Used fraction of each resource of the whole cluster. `None` if the cluster has none of the resource.
+    /// The used fraction of each resource of the whole cluster. `None` if the cluster has none of the resource.
     pub utilisation: Vec<Option<Rational>>,
-    /// Utilitarian optimum divided by `sum_n w_n x_n`. `None` when that sum is 0.
+    /// The utilitarian optimum divided by `sum_n w_n x_n`. `None` if this sum is 0.
     pub price_of_fairness: Option<Rational>,
     /// The axiom that the mechanism is designed to satisfy.
     pub own: Option<(Axiom, Parameters)>,
@@ -76,27 +76,28 @@ pub struct Judged {
 /// The mechanisms, allocations and settings of a comparison.
 #[derive(Clone)]
 pub struct Comparison {
-    /// Mechanisms to run.
+    /// The mechanisms to run.
     pub mechanisms: Vec<&'static Mechanism>,
-    /// Allocations from elsewhere, as `(name, allocation)`.
+    /// Allocations from other sources, as `(name, allocation)`.
     pub allocations: Vec<(String, AllocationFile)>,
-    /// Additional axioms to examine.
+    /// Axioms to examine in addition.
     pub axioms: Vec<Request>,
-    /// The exponent of alpha fairness. Without one, alpha fairness does not apply.
+    /// The exponent of alpha fairness. If it is `None`, alpha fairness does not apply.
     pub alpha: Option<Rational>,
-    /// Arithmetic of the answers: exact or floating point.
+    /// The arithmetic of the answers: exact or floating point.
     pub arithmetic: Arithmetic,
-    /// Tolerance for all columns. The default is one billionth, so that rounding errors never count as violations.
+    /// The tolerance for all columns. The default is one billionth, so that rounding errors never count as violations.
     pub tolerance: Option<Rational>,
-    /// Time that a mechanism may take, including the examination of its allocation.
+    /// The time that a mechanism may take, including the examination of its allocation.
     pub time: Duration,
-    /// A function that returns the remaining processor time. `None` means no limit. This clock ends work that is
-    /// not charged, such as work inside HiGHS.
+    /// A function that returns the remaining processor time. `None` means no limit. The processor time ends work that
+    /// is not charged, such as work inside HiGHS.
     pub processor: Option<fn() -> Option<Duration>>,
 }
 
 impl Default for Comparison {
-    /// Returns a comparison of the mechanisms that run by default in exact arithmetic, with a minute for each.
+    /// Returns a comparison of the mechanisms that run by default in exact arithmetic. Each mechanism may take a
+    /// minute.
     fn default() -> Self {
         Self {
             mechanisms: registry::by_default(),
@@ -120,7 +121,7 @@ impl Comparison {
     }
 }
 
-/// Runs the mechanisms on `problem`, and examines their allocations and those from elsewhere.
+/// Runs the mechanisms on `problem`. Examines their allocations and the allocations from other sources.
 #[must_use]
 pub fn compare(problem: &Problem, comparison: &Comparison) -> Vec<Compared> {
     columns(problem, comparison).collect()
@@ -160,10 +161,10 @@ pub fn columns<'c>(
     })
 }
 
-/// Runs `work` on a thread of its own, with a large stack and its share of the limits for the remaining `columns`.
+/// Runs `work` on a separate thread, with a large stack and its share of the limits for the remaining `columns`.
 /// Returns an error if the work panics or exceeds a limit.
 ///
-/// Work that does not charge cannot notice that its time is up. It keeps running until the process ends.
+/// Work that does not charge cannot notice that its time is up. Such work keeps running until the process ends.
 fn timed<T: Send + 'static>(
     comparison: &Comparison,
     columns: usize,
@@ -206,9 +207,9 @@ fn timed<T: Send + 'static>(
 struct Clock<'c> {
     comparison: &'c Comparison,
     started: Instant,
-    /// Processor time that was left at the start, and the share of it that may be used.
+    /// The processor time that was left at the start, and the share of it that may be used.
     processor: Option<(Duration, Duration)>,
-    /// Whether the share was used up.
+    /// True if the share of processor time was used up.
     is_spent: bool,
 }
 
@@ -264,9 +265,9 @@ struct Jury {
     arithmetic: Arithmetic,
     alpha: Option<Rational>,
     tolerance: Rational,
-    /// Axioms to examine in addition to the default ones.
+    /// The axioms to examine in addition to the default axioms.
     requests: Vec<Request>,
-    /// The allocation that serves the most weighted tasks, and the sum of its weighted tasks.
+    /// The allocation with the largest sum of weighted tasks, and this sum.
     best: Option<(Outcome, Rational)>,
     optima: Optima,
 }
@@ -360,7 +361,7 @@ fn weighted_tasks(problem: &Problem, tasks: &[Rational]) -> Rational {
 
 fn least_weighted_share(problem: &Problem, tasks: &[Rational]) -> Option<Rational> {
     if problem.has_rates() {
-        // With rates this share compares throughput, which is not a dominant share.
+        // With rates, this share compares throughput instead of dominant shares.
         return None;
     }
     let u = Share::Dominant.coefficients(problem).ok()?;

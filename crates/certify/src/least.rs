@@ -15,13 +15,14 @@ use evenhand_problem::Rational;
 
 use crate::examine::{CertifyError, Examination, Optima, Request, certify_among};
 
-/// Steps after which the search stops.
+/// The number of steps after which the search stops.
 const MOST_STEPS: usize = 100;
 /// The fraction that is added to a bound that is slightly below the least tolerance. Margins of irrational sums are
 /// enclosed to more digits than this.
 const ROUNDING: (u64, u64) = (1, 1 << 40);
 
-/// The work in steps that the search may always take, even if the examination took less: a few hundredths of a second.
+/// The number of steps of work that the search may always take, even if the examination took fewer: a few hundredths of
+/// a second.
 const SMALL: u64 = 10_000_000;
 
 impl Examination {
@@ -51,7 +52,7 @@ impl Examination {
 /// tolerance below 1 suffices, or if the axiom is undecided.
 ///
 /// # Errors
-/// As [`certify`](crate::certify()).
+/// The same errors as [`certify`](crate::certify()).
 pub fn least_tolerance(
     certificate: &Certificate,
     request: &Request,
@@ -62,7 +63,7 @@ pub fn least_tolerance(
         certify_among(problem, allocation, std::slice::from_ref(request), tolerance, optima)
     };
     let mut least = Rational::new();
-    // There are no other claims about an infeasible allocation.
+    // For an infeasible allocation there are no other claims.
     if request.axiom != Axiom::Feasible {
         match last_answer(&ask(&Request::of(Axiom::Feasible), &least)?) {
             LastAnswer::Holds => {}
@@ -90,7 +91,7 @@ pub fn least_tolerance(
 /// The result of the last claim of an examination.
 enum LastAnswer {
     Holds,
-    /// The axiom needs at least this tolerance.
+    /// The axiom needs at least this tolerance to hold.
     Lacks(Rational),
     /// The axiom is undecided, or not claimed.
     Open,

@@ -9,15 +9,15 @@ use evenhand_problem::{Allocation, Constraints, Problem, Rational};
 /// An exact answer, compared with a given allocation.
 #[derive(Debug, Clone)]
 pub struct Polished {
-    /// Name of the mechanism.
+    /// The name of the mechanism.
     pub mechanism: &'static str,
-    /// Its exact answer.
+    /// The exact answer of the mechanism.
     pub allocation: Allocation,
-    /// Whether no other answer of the mechanism is nearer. If false, the mechanism may have other answers, and this is
-    /// the answer that it computes.
+    /// True if no other answer of the mechanism is nearer. If false, the mechanism may have other answers, and this
+    /// answer is the one that it computes.
     pub is_nearest: bool,
-    /// An upper bound on the distance from the optimum, if the optimum is irrational and the answer therefore not
-    /// exact.
+    /// An upper bound on the distance from the optimum. `None` unless the optimum is irrational, so that the answer is
+    /// not exact.
     pub gap: Option<Rational>,
     /// The status of the mechanism. If it reached a limit, the answer is its last point.
     pub status: Option<Status>,
@@ -30,7 +30,7 @@ pub struct Polished {
     pub placements: Rational,
 }
 
-/// Returns the exact answer of a mechanism. Among the answers with the same totals it is the one whose placements are
+/// Returns the exact answer of a mechanism. Among the answers with the same totals, the placements of this answer are
 /// nearest to `given`: the sum of all changes, as fractions of the tasks that each user would have alone, is least.
 ///
 /// Some mechanisms determine only totals: max-min with the same share on all classes, and proportional fairness, both
@@ -74,7 +74,7 @@ pub fn polish(
     let farthest = parts.filter(|(_, part)| !part.is_zero()).max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)));
     let mut placements = Rational::new();
     for n in 0..problem.n_users() {
-        // Both lists are short: they have only the classes on which the user has tasks.
+        // Both lists are short: they contain only the classes on which the user has tasks.
         let on = |of: &Allocation, i: usize| -> Rational {
             of.tasks[n].iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()
         };
@@ -87,7 +87,7 @@ pub fn polish(
     Ok(Polished { mechanism, allocation, is_nearest, gap, status, changes, farthest, placements })
 }
 
-/// Returns whether any feasible allocation with the same totals is also an answer of the mechanism.
+/// Returns true if every feasible allocation with the same totals is also an answer of the mechanism.
 fn is_about_totals(problem: &Problem, mechanism: &Mechanism, answer: &Allocation) -> bool {
     if !problem.groups().list().is_empty() || answer.placements.is_some() {
         return false;

@@ -10,13 +10,13 @@ use crate::Request;
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum RequestError {
-    /// There is no axiom of that name.
+    /// No axiom has this name.
     #[error("there is no axiom `{0}`{hint}", hint = hint(.0, Axiom::ALL.map(Axiom::name)))]
     Unknown(String),
     /// The parameter after the colon does not belong to the axiom, or is not defined by the problem.
     #[error("{text}: {why}")]
     Parameter {
-        /// The request.
+        /// The text of the request.
         text: String,
         /// The fault, in words.
         why: String,
@@ -32,7 +32,7 @@ pub enum RequestError {
 }
 
 impl Request {
-    /// Parses the name of an axiom, with its parameter, if any, after a colon: `max-min:tsf`.
+    /// Parses the name of an axiom. If the axiom has a parameter, it follows a colon: `max-min:tsf`.
     ///
     /// # Errors
     /// [`RequestError::Unknown`] or [`RequestError::Parameter`].
@@ -49,11 +49,11 @@ impl Request {
     }
 }
 
-/// Sets the share of the requested max-min axioms. If the requests are the default ones and do not include max-min,
+/// Sets the share of the requested max-min axioms. If the requests are the default requests and do not include max-min,
 /// max-min is added.
 ///
 /// # Errors
-/// [`RequestError::Share`].
+/// [`RequestError::Share`] if no request takes a share.
 pub fn apply_share(requests: &mut Vec<Request>, share: Share, is_default: bool) -> Result<(), RequestError> {
     let mut is_about = false;
     for request in requests.iter_mut() {
@@ -72,11 +72,11 @@ pub fn apply_share(requests: &mut Vec<Request>, share: Share, is_default: bool) 
     Ok(())
 }
 
-/// Sets the exponent of the requested axiom proportional. If the requests are the default ones and do not include it,
-/// it is added.
+/// Sets the exponent of the requested axiom proportional. If the requests are the default requests and do not include
+/// proportional, it is added.
 ///
 /// # Errors
-/// [`RequestError::Alpha`].
+/// [`RequestError::Alpha`] if no request takes an exponent.
 pub fn apply_alpha(
     requests: &mut Vec<Request>,
     alpha: Rational,

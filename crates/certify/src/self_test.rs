@@ -1,8 +1,8 @@
 //! The self-test of certificates: the kernel checks every certificate before it is returned.
 //!
-//! Evidence comes from solvers and margins from `evenhand-exact`, and neither is trusted. A certificate that the kernel
-//! rejects is a bug in this program and is not returned. If checking it would exceed the kernel's limits, there is no
-//! verdict. The certificate is then returned together with the kernel's reason.
+//! Evidence comes from solvers and margins from `evenhand-exact`, and neither is trusted. If the kernel rejects a
+//! certificate, this is a bug in this program, and the certificate is not returned. If checking a certificate would
+//! exceed the kernel's limits, there is no verdict. The certificate is then returned together with the kernel's reason.
 
 use std::sync::mpsc::channel;
 use std::time::Duration;
@@ -11,15 +11,15 @@ use evenhand_exact::{Document, Verdict, check, check_written};
 use evenhand_problem::Sharing;
 use thiserror::Error;
 
-/// Stack size of the kernel's thread, in bytes, the same as for a main thread.
+/// The stack size of the kernel's thread: 8 MiB, the same as for a main thread.
 const STACK: usize = 1 << 23;
 
-/// The error that the kernel refuses a certificate made by this program.
+/// The error that the kernel rejects a certificate made by this program.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[error("internal error: the kernel refuses the certificate that was made ({0}); nothing is written")]
 pub struct Refused(String);
 
-/// A certificate that the kernel has accepted, or that was too large for it.
+/// A certificate that the kernel has accepted, or that was too large for the kernel.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Checked<C> {
     /// The certificate.
@@ -32,41 +32,42 @@ impl<C: Document> Checked<C> {
     /// Asks the kernel about a certificate.
     ///
     /// # Errors
-    /// [`Refused`] if the kernel rejects it.
+    /// [`Refused`] if the kernel rejects the certificate.
     pub fn of(certificate: C) -> Result<Self, Refused> {
         let unchecked = self_test(&certificate)?;
         Ok(Self { certificate, unchecked })
     }
 }
 
-/// Asks the kernel about a certificate. If the kernel gave no verdict, returns the reason.
+/// Asks the kernel about a certificate. Returns the reason if the kernel gave no verdict, and `None` if it accepted the
+/// certificate.
 ///
 /// # Errors
-/// [`Refused`] if the kernel rejects it.
+/// [`Refused`] if the kernel rejects the certificate.
 pub fn self_test(certificate: &impl Document) -> Result<Option<String>, Refused> {
     unchecked_reason(check(certificate))
 }
 
-/// Asks the kernel about a certificate that is given as text, and returns the same text.
+/// Asks the kernel about a certificate that is given as text. Returns the same text with the result.
 ///
 /// # Errors
-/// [`Refused`] if the kernel rejects it.
+/// [`Refused`] if the kernel rejects the certificate.
 pub(crate) fn self_test_of_text(text: String, sharing: Sharing) -> Result<Tested, Refused> {
     let (verdict, text) = check_written(text, Some(sharing));
     Ok(Tested { unchecked: unchecked_reason(verdict)?, text })
 }
 
-/// The text of a certificate. If the kernel gave no verdict on it, also the reason.
+/// The text of a certificate, and the reason if the kernel gave no verdict on it.
 pub(crate) struct Tested {
     pub text: String,
     pub unchecked: Option<String>,
 }
 
 /// Asks the kernel like [`self_test_of_text`], but within a time limit. If the kernel has no verdict in time, its
-/// thread keeps running until it has one or the process ends.
+/// thread keeps running until it has a verdict or the process ends.
 ///
 /// # Errors
-/// [`Refused`] if the kernel rejects it in time.
+/// [`Refused`] if the kernel rejects the certificate in time.
 pub(crate) fn self_test_within(text: String, sharing: Sharing, time: Duration) -> Result<Tested, Refused> {
     let (sender, receiver) = channel();
     let read = text.clone();

@@ -1,4 +1,4 @@
-//! The reasons why there are no levels, no placement or no allocation without justified complaints.
+//! Errors of the methods for levels, placements and allocations without justified complaints.
 
 use evenhand_lp::LpError;
 use thiserror::Error;
@@ -42,8 +42,8 @@ pub enum LevelsError {
 }
 
 impl LevelsError {
-    /// Returns whether floating point is at fault: HiGHS failed, or rounding misled it. Exact arithmetic alone may then still
-    /// have an answer.
+    /// Returns true if floating point is at fault: HiGHS failed, or rounding misled it. Exact arithmetic alone may then
+    /// still have an answer.
     #[must_use]
     pub fn is_of_highs(&self) -> bool {
         match self {

@@ -1,5 +1,5 @@
-//! Groups of users that no mechanism can tell apart. They are solved as one user and split again
-//! afterwards.
+//! Groups of users that no mechanism can tell apart. A group is solved as one user, and its tasks are divided among its
+//! members afterwards.
 
 use evenhand_exact::LimitRows;
 use evenhand_lp::linear::SparseRow;
@@ -12,7 +12,7 @@ pub struct Group {
     pub members: Vec<usize>,
     /// The sum of the members' weights.
     pub weight: Rational,
-    /// The sum of the members' tasks; `None` for unlimited tasks.
+    /// The sum of the members' tasks. `None` for unlimited tasks.
     pub tasks: Option<Rational>,
     /// The classes on which a member can run, ascending.
     pub classes: Vec<usize>,
@@ -31,17 +31,16 @@ impl Group {
         }
     }
 
-    /// Returns the member that represents the group.
+    /// Returns the member whose demand stands for the demand of every member.
     #[must_use]
     pub fn representative(&self) -> usize {
         self.members[0]
     }
 }
 
-/// Groups the users for which `takes_part` holds, in order of their first members.
+/// Groups the users for which `takes_part` returns true. Groups are in order of their first members.
 ///
-/// Users of one group also share `extra`, an additional property of a user that a programme
-/// distinguishes.
+/// Users of one group also have the same `extra`: a further property of a user that a programme distinguishes.
 #[must_use]
 pub fn merge<'a>(
     constraints: &Constraints<'a>,
@@ -81,7 +80,8 @@ pub fn capacity_entries(constraints: &Constraints<'_>, n: usize, i: usize) -> Sp
     usage.entries().map(|(position, usage)| (start + position, usage.clone())).collect()
 }
 
-/// Returns the usage of one task of group limits, whose rows follow those of the classes.
+/// Returns the usage of one task of user `n` on class `i` in the rows of group limits: `(row, amount)`. The rows of
+/// limits follow the capacity rows of the classes.
 #[must_use]
 pub fn limit_entries(constraints: &Constraints<'_>, limits: &LimitRows, n: usize, i: usize) -> SparseRow {
     let first = constraints.rows().len();

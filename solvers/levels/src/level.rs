@@ -63,15 +63,14 @@ pub fn lexicographic(
     exact::run(&LevelData::new(constraints, coefficients), *settings)
 }
 
-/// The tasks by user: `(class, tasks)`, ascending by class.
+/// Tasks of each user, indexed by user: `(class, tasks)`, ascending by class.
 pub type TasksInDoubles = Vec<Vec<(usize, f64)>>;
 
 /// Computes prices that nearly prove the levels of [`lexicographic`], without solving it exactly.
 ///
-/// The prices come from doubles and are rounded to short numbers. Their bounds are proven exactly,
-/// whatever the doubles were. If the doubles were right, the bounds exceed the exact levels only by
-/// rounding. `known` is an allocation by user that may be the answer. The search starts from
-/// `known`.
+/// The prices come from doubles and are rounded to short numbers. Their bounds are proven exactly, whatever the doubles
+/// were. If the doubles were right, the bounds exceed the exact levels only by rounding. `known` is an allocation that
+/// may already be the answer; the search starts from it.
 #[must_use]
 pub fn lexicographic_duals_nearly(
     constraints: &Constraints<'_>,

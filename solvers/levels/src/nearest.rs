@@ -6,9 +6,9 @@
 //! min sum_n sum_i o_ni / u_n   such that   sum_n x_ni d_nir <= c_ir,   sum_i x_ni = t_n,   x_ni - o_ni <= g_ni,   o, x >= 0
 //! ```
 //!
-//! yields the placements at the least distance from `g`. The excess and the deficit of a user over
-//! its classes differ by the change of its total. That change is given, so it is enough to count
-//! the excess.
+//! yields the placements at the least distance from `g`. Here `o_ni` is the excess of `x_ni` over `g_ni`, and `u_n` is
+//! a unit. The excess and the deficit of a user over its classes differ by the change of its total. This change is
+//! given, so it is enough to count the excess.
 
 use evenhand_problem::{Constraints, Rational};
 
@@ -21,7 +21,7 @@ use evenhand_lp::settings::EXACT;
 
 /// Computes the placements with the totals of `from` that are nearest to `goal`.
 ///
-/// `from` must be feasible. The sum of `|x_ni - g_ni| / unit_n` is least. Units are above 0 for
+/// The result minimises the sum of `|x_ni - g_ni| / unit_n`. `from` must be feasible. `units[n]` must be positive for
 /// users with tasks. Limits of groups are ignored.
 ///
 /// # Errors
@@ -35,7 +35,8 @@ pub fn nearest(
     let problem = constraints.problem();
     let mut lp = ExactLp::default();
     lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
-    // By column: the tasks, followed by their excess if the goal has tasks there.
+    // The columns are the tasks of each user on each class. If the goal has tasks there, a column for the excess
+    // follows.
     let (mut placements, mut point, mut scales) = (Vec::new(), Vec::new(), Vec::new());
     let at = |list: &[(usize, Rational)], i: usize| -> Rational {
         list.iter().find(|(class, _)| *class == i).map(|(_, x)| x.clone()).unwrap_or_default()

@@ -1,16 +1,15 @@
-//! No Justified Complaints (NJC) on clusters: exact points, the best point for a goal, and the
-//! whole set of a small problem (docs/theory.md, section 3).
+//! No Justified Complaints (NJC) on clusters: exact points, the best point for a goal, and the whole set of a small
+//! problem (docs/theory.md, section 3).
 //!
-//! An allocation is NJC when every active user either has all its tasks or has at least its
-//! entitlement `e_n = w_n / (sum of the weights of the active users)` of some saturated capacity
-//! row. With usage `d` of the row per task and capacity `C`, the user has its entitlement of the
-//! row on class `i` if `x_ni d >= e_n C`. Rows are those of [`Constraints`], so divided and
-//! time-shared classes are treated in the same way.
+//! An allocation is NJC when every active user either has all its tasks or has at least its entitlement
+//! `e_n = w_n / (sum of the weights of the active users)` of some saturated capacity row. Let `d` be the usage of the
+//! row by one task and `C` its capacity. The user has its entitlement of the row on class `i` if `x_ni d >= e_n C`.
+//! Rows are those of [`Constraints`], so divided and time-shared classes are treated in the same way.
 //!
-//! The NJC set is a finite union of rational polytopes, one for each [`Face`]: a set of saturated
-//! rows, and a witness for each user. [`member`] computes an exact vertex of one polytope,
-//! [`select`] lets a mixed-integer programme choose among all of them, [`best_above`] proves that
-//! choice or improves it, and [`enumerate`] lists them all.
+//! The NJC set is a finite union of rational polytopes, one for each [`Face`]: a set of saturated rows, and a witness
+//! for each user. [`member`] computes an exact vertex of one polytope. [`select`] chooses among all polytopes by a
+//! mixed-integer programme. [`best_above`] proves the choice of [`select`] or improves it. [`enumerate`] lists all
+//! polytopes.
 //!
 //! [`Constraints`]: evenhand_problem::Constraints
 

@@ -1,12 +1,12 @@
-//! The gain that some users could have from a share of the cluster.
+//! The gain that some users could have from given amounts of the cluster's capacity.
 //!
 //! The gain is the largest `z` such that an allocation within given amounts of every row gives each of these users
 //! `min(T_n, x_n + z g_n)` tasks.
 //!
-//! A user that has all its tasks at some `z` needs no more beyond it, so the problem is a chain of linear programmes.
-//! The users that have all their tasks at the end of one programme keep them in the next. The dual of the last one
-//! bounds `z`: with weights `l` of the users, prices `p` of the rows and prices `q` of the users' task limits, $\sum_n
-//! l_n \min(T_n, x_n + z g_n) = \sum p R + \sum_n q_n T_n$.
+//! A user that has all its tasks at some `z` needs no more at a larger `z`, so the problem is a chain of linear
+//! programmes. The users that have all their tasks at the end of one programme keep them in the next. The dual of the
+//! last programme bounds `z`: with weights `l` of the users, prices `p` of the rows, amounts `R` of the rows and prices
+//! `q` of the users' task limits, $\sum_n l_n \min(T_n, x_n + z g_n) = \sum p R + \sum_n q_n T_n$.
 
 use evenhand_problem::{Constraints, Rational};
 
@@ -27,20 +27,19 @@ pub struct Wanting {
     pub unit: Rational,
 }
 
-/// The largest gain, with an allocation that reaches it and the prices that bound it.
+/// The largest gain, with an allocation that reaches it and prices that prove that no larger gain is possible.
 #[derive(Debug, Clone)]
 pub struct Gain {
     /// The gain `z`. It is at most the largest number of missing tasks of any user, divided by its
     /// `g_n`.
     pub gain: Rational,
-    /// The tasks by user of the problem: `(class, tasks)`, ascending by class.
+    /// Tasks of each user of the problem: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// The positive weights `(user, l_n)`, in the order of the given users; empty if all users have
-    /// all their tasks.
+    /// The positive weights `(user, l_n)`, in the order of the given users. Empty if all users have all their tasks.
     pub weights: Vec<(usize, Rational)>,
     /// The positive prices of rows `(row, p)`, ascending.
     pub prices: Vec<(usize, Rational)>,
-    /// The positive prices of tasks `(user, q_n)`, in the order of the weights.
+    /// The positive prices of task limits `(user, q_n)`, in the order of the weights.
     pub user_prices: Vec<(usize, Rational)>,
 }
 
@@ -55,7 +54,7 @@ pub fn largest_gain(
 ) -> Result<Gain, LevelsError> {
     let problem = constraints.problem();
     let tasks = |user: &Wanting| problem.users()[user.user].tasks();
-    // The missing tasks of each user, divided by its unit. Beyond this gain the user needs no more tasks.
+    // For each user, its missing tasks divided by its unit. From this gain on, the user needs no more tasks.
     let left = |user: &Wanting| Some(Rational::from(tasks(user)? - &user.has) / &user.unit);
     let left: Vec<Option<Rational>> = users.iter().map(left).collect();
     let mut full = vec![false; users.len()];
@@ -80,15 +79,15 @@ pub fn largest_gain(
 struct Programme<'a> {
     users: &'a [Wanting],
     full: &'a [bool],
-    /// The columns are `z + 1`, then the tasks. The rows are those of the cluster, the floors, and
-    /// the task limits of users.
+    /// The first column is `z + 1`, and the other columns are tasks. The rows are the rows of the cluster, the floors
+    /// of the users, and the task limits of users.
     lp: ExactLp,
     scales: Vec<f64>,
-    /// `(position of the user, class)` by column, from the second on.
+    /// `(position of the user, class)` of each column from the second on.
     placements: Vec<(usize, usize)>,
     n_rows: usize,
     n_users: usize,
-    /// By position of the user: the row of its task limit.
+    /// For each user by position, the row of its task limit.
     task_rows: Vec<Option<usize>>,
 }
 
@@ -134,7 +133,7 @@ impl<'a> Programme<'a> {
         Self { users, full, lp, scales, placements, n_rows, n_users: problem.n_users(), task_rows }
     }
 
-    /// Converts an optimum to a gain. It has no prices if all users have all their tasks.
+    /// Converts an optimum to a gain. The gain has no prices if all users have all their tasks.
     fn read(&self, optimum: &ExactOptimum, gain: Rational, is_over: bool) -> Gain {
         let mut tasks = vec![Vec::new(); self.n_users];
         for ((k, i), x) in self.placements.iter().zip(&optimum.x[1..]).filter(|(_, x)| !x.is_zero()) {

@@ -1,6 +1,6 @@
-//! Decides whether totals of tasks can be placed on the classes, with a proof if they cannot.
+//! Decides whether given totals of tasks can be placed on the classes, with a proof if they cannot.
 //!
-//! With the programme
+//! The programme is
 //!
 //! ```text
 //! min s   such that   sum_n x_ni d_nir <= (1 + s) c_ir   for every capacity row,
@@ -8,11 +8,11 @@
 //!                     sum_i x_ni >= T_n                  for every user,      s >= 0
 //! ```
 //!
-//! totals `T` can be placed if `s = 0`. Its prices `p` do not depend on `T`. For any `p >= 0`, all totals that can be
-//! placed satisfy `sum_n T_n min_i p d_ni <= p c`, and all other totals violate such a bound (`c` and `p` include the
-//! limits and their prices). HiGHS guesses the basis. The prices of the basis are computed in rationals, so every bound
-//! is true. Totals that reach a bound satisfy it with equality. If a limit is 0, its users cannot run on its classes at
-//! all.
+//! The totals `T` can be placed if `s = 0`. The feasible prices `p` of the programme do not depend on `T`. For any
+//! `p >= 0`, all totals that can be placed satisfy `sum_n T_n min_i p d_ni <= p c`, where `c` and `p` include the
+//! limits and their prices. Totals that cannot be placed violate such a bound. HiGHS guesses the basis. The prices of
+//! the basis are computed in rationals, so every bound is true. Totals that reach a bound satisfy it with equality. If
+//! a limit is 0, its users cannot run on its classes at all.
 
 use evenhand_budget::each;
 use evenhand_exact::tree::{Bound, ClassLimits};
@@ -30,14 +30,14 @@ use evenhand_lp::settings::EXACT;
 
 mod spread;
 
-/// The number of users whose columns are built at a time. Threads share this work, and the columns are in memory twice
-/// meanwhile.
+/// The number of users whose columns are built at a time. Threads share this work. Meanwhile the columns are in memory
+/// twice.
 const USERS_AT_A_TIME: usize = 1 << 8;
 
-/// The tasks by user: `(class, tasks)`, ascending by class.
+/// Tasks of each user, indexed by user: `(class, tasks)`, ascending by class.
 pub type Placed = Vec<Vec<(usize, Rational)>>;
 
-/// The answer to the question whether totals can be placed.
+/// A placement of totals, or a bound that proves that there is none.
 pub enum Place {
     /// A placement of the totals.
     Found(Placed),
@@ -45,11 +45,11 @@ pub enum Place {
     Broken(Bound),
 }
 
-/// Totals of tasks by user, which may take long to compute exactly.
+/// Totals of tasks, one for each user, which may take long to compute exactly.
 pub trait Totals {
-    /// Returns the totals to some 20 digits. The result is only a guess that is checked later.
+    /// Returns the totals, exact to about 20 digits. The result is only a guess that is checked later.
     fn nearly(&self) -> Vec<Rational>;
-    /// Returns whether the exact totals violate a bound.
+    /// Returns true if the exact totals violate a bound.
     fn break_bound(&self, bound: &Bound) -> bool;
     /// Returns the exact totals.
     fn exactly(&mut self) -> Vec<Rational>;
@@ -69,7 +69,7 @@ impl Totals for Vec<Rational> {
     }
 }
 
-/// A programme that decides whether totals by user can be placed. It starts from the last answer.
+/// A programme that decides whether totals of the users can be placed. Each search starts from the last answer.
 pub struct Placements {
     /// The capacities of the rows of the classes, followed by the limits.
     capacity: Vec<Rational>,
@@ -77,32 +77,32 @@ pub struct Placements {
     lp: ExactLp,
     /// The largest value that each column can have, approximately.
     units: Vec<f64>,
-    /// `(user, class)` by column, without the first column, which is `s`.
+    /// `(user, class)` of each column from the second on. The first column is `s`.
     placements: Vec<(usize, usize)>,
     /// The number of classes.
     classes: usize,
-    /// A part of the programme in doubles. It contains only some of the columns.
+    /// The programme in doubles, with only some of the columns.
     float: FloatLp,
-    /// The number in `lp` of each column of `float`.
+    /// For each column of `float`, the index of the column in `lp`.
     inside: Vec<usize>,
-    /// Whether each column is in `float`.
+    /// For each column of `lp`, true if it is in `float`.
     is_inside: Vec<bool>,
-    /// The tasks that each user could have alone on its columns in `float`.
+    /// For each user, the tasks that it could have alone on its columns in `float`.
     room: Vec<f64>,
-    /// The totals in `float`, in units of the tasks that each user could have alone.
+    /// The totals in `float`. The unit of each is the number of tasks that the user could have alone.
     in_float: Vec<f64>,
-    /// The last requested totals, in the same unit.
+    /// The totals that were requested last, in the same unit as `in_float`.
     asked: Vec<f64>,
-    /// By user: the tasks that it could have alone.
+    /// For each user, the number of tasks that it could have alone.
     alone: Vec<f64>,
-    /// By row of capacity and of users: the value that is 1 in `float`.
+    /// For each row of `lp`, the amount that counts as 1 in `float`.
     scales: Vec<f64>,
     /// The placement of the last totals that could be placed: `(column, value)`.
     last: Vec<(usize, f64)>,
 }
 
 impl Placements {
-    /// Returns the bound that follows from prices by row.
+    /// Returns the bound that follows from prices of the rows.
     fn bound(&self, prices: &[Rational]) -> Bound {
         Bound::new(prices, |prices| {
             let mut worth = Vec::new();
@@ -125,7 +125,7 @@ impl Placements {
     /// Builds the programme of a problem for one kind of sharing, with limits on server classes.
     ///
     /// # Errors
-    /// [`LevelsError`]: HiGHS refuses the model.
+    /// [`LevelsError`] when HiGHS refuses the model.
     pub fn new(constraints: &Constraints<'_>, limits: &ClassLimits) -> Result<Self, LevelsError> {
         let problem = constraints.problem();
         let users = problem.n_users();
@@ -146,7 +146,7 @@ impl Placements {
             entries.push((rows.len() + n, Rational::from(1)));
             ExactColumn { cost: Rational::new(), entries }
         };
-        // For a user: its columns with their units, and the tasks that it could have alone.
+        // Returns the columns of a user with their units, and the tasks that the user could have alone.
         let of_user = |n: usize| {
             let gamma: Vec<(usize, f64)> =
                 problem.classes_of(n).map(|i| (i, near(&problem.gamma(n, i)))).collect();
@@ -243,7 +243,7 @@ impl Placements {
         scaled(&self.lp.columns[column], self.units[column], &self.scales)
     }
 
-    /// Returns the columns that would lower `s` at these prices, the best ones of every user.
+    /// Returns the columns that would lower `s` at these prices: the best columns of each user.
     fn wanted(&self, prices: &[f64]) -> Vec<usize> {
         let mut wanted: Vec<(usize, f64, usize)> = Vec::new();
         let Self { lp, units, scales, is_inside, .. } = self;
@@ -268,7 +268,7 @@ impl Placements {
     /// Returns a bound that the totals violate, if doubles show one.
     ///
     /// # Errors
-    /// [`LevelsError`]: HiGHS fails.
+    /// [`LevelsError`] when HiGHS fails.
     pub fn broken(&mut self, totals: &[Rational]) -> Result<Option<Bound>, LevelsError> {
         self.set_totals(totals);
         if let Some(placed) = self.place_in_doubles() {
@@ -286,7 +286,7 @@ impl Placements {
         self.asked = parts.collect();
     }
 
-    /// Sets the last requested totals in the programme in doubles.
+    /// Sets the totals that were requested last in the programme in doubles.
     fn set_totals_in_float(&mut self) -> Result<(), LevelsError> {
         let rows = self.capacity.len();
         for (n, asked) in self.asked.iter().enumerate() {
@@ -301,8 +301,8 @@ impl Placements {
         self.admit_columns(needed)
     }
 
-    /// Solves the programme for the last totals, starting from a greedy placement of nearly all of
-    /// them if there is one.
+    /// Solves the programme for the last totals. If a greedy placement of nearly all of them exists, the solver starts
+    /// from it.
     fn near(&mut self) -> Result<FloatSolution, LevelsError> {
         self.set_totals_in_float()?;
         let Some((columns, rows)) = self.nearly() else { return Ok(self.float.solve_again()?) };
@@ -312,7 +312,7 @@ impl Placements {
         Ok(self.float.solve()?)
     }
 
-    /// Returns a bound that the last totals violate, given a solution of the programme in doubles.
+    /// Returns a bound that the last totals violate, derived from a solution of the programme in doubles.
     fn beyond(
         &mut self,
         mut solution: FloatSolution,
@@ -343,8 +343,7 @@ impl Placements {
         Ok(is_broken.then_some(bound))
     }
 
-    /// Computes the exact prices of the basis of a solution in doubles. Most rows have no price and
-    /// are left out.
+    /// Computes the exact prices of the basis of a solution in doubles. Most rows have the price 0 and are left out.
     fn prices(&mut self, solution: &FloatSolution) -> Result<Vec<Rational>, LevelsError> {
         let mut place = vec![None; self.lp.rows.len()];
         let mut lp = ExactLp::default();
@@ -366,15 +365,15 @@ impl Placements {
         Ok(place.into_iter().map(|at| at.map_or_else(Rational::new, |at| priced[at].clone())).collect())
     }
 
-    /// Stores the placement of the last totals: values by column of `float`.
+    /// Stores the placement of the last totals. `values` has one value for each column of `float`.
     fn store_placement(&mut self, values: &[f64]) {
         let all = self.inside.iter().copied().zip(values.iter().copied());
         self.last = all.filter(|(column, value)| *column > 0 && *value != 0.0).collect();
     }
 
-    /// Returns a placement in doubles, `(class, tasks)` by user, of nearly all of the last totals.
+    /// Returns a placement of nearly all of the last totals, in doubles: `(class, tasks)` for each user.
     ///
-    /// They are the totals for which [`Placements::broken`] found no bound.
+    /// The totals are those for which [`Placements::broken`] returned no bound.
     #[must_use]
     pub fn in_doubles(&self) -> Vec<Vec<(usize, f64)>> {
         let mut left: Vec<f64> = self
@@ -396,12 +395,12 @@ impl Placements {
         placed
     }
 
-    /// Computes a placement of totals, or a bound that they violate, both exact.
+    /// Computes a placement of totals, or a bound that they violate. Both are exact.
     ///
     /// The totals are computed exactly only if their first digits do not already violate a bound.
     ///
     /// # Errors
-    /// [`LevelsError`]: the programme could not be solved.
+    /// [`LevelsError`] when the programme could not be solved.
     pub fn place(&mut self, totals: &mut impl Totals) -> Result<Place, LevelsError> {
         let nearly = totals.nearly();
         self.set_totals(&nearly);
@@ -413,8 +412,8 @@ impl Placements {
         if let Some(bound) = self.beyond(near, |bound| totals.break_bound(bound))? {
             return Ok(Place::Broken(bound));
         }
-        // Prices are short, while numbers that depend on long totals are not. So first check
-        // whether these prices give a violated bound.
+        // Prices are short numbers. Numbers that depend on long totals are long. So first check whether these prices
+        // give a violated bound.
         let rows = self.capacity.len();
         let mut lp = self.lp.clone();
         let state = |lp: &mut ExactLp, totals: Vec<Rational>| {
@@ -447,7 +446,7 @@ impl Placements {
         Ok(self.float.basis()?.variables().map(of_programme).collect())
     }
 
-    /// Returns the tasks of the columns, without those that exceed the totals.
+    /// Returns the tasks of the columns, without the tasks that exceed the totals.
     fn read(&self, totals: &[Rational], x: &[Rational]) -> Placed {
         let mut left = totals.to_vec();
         let mut placed = vec![Vec::new(); left.len()];

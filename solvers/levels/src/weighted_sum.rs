@@ -1,10 +1,10 @@
-//! The most valuable allocation: maximise `sum_n v_n x_n`, optionally with a floor under every
-//! user.
+//! The most valuable allocation: it maximises `sum_n v_n x_n`, optionally with a floor (a least number of tasks) for
+//! every user.
 //!
 //! With `v_n = w_n` and no floors this is the utilitarian optimum (Kesidis, equations 2 and 18). With the users'
 //! current tasks as floors it decides Pareto optimality: the current allocation is Pareto optimal exactly if the
-//! optimum equals its value. The dual then holds weights `l_n = v_n + (price of the floor)` and prices that prove it.
-//! Limits of groups are rows like those of the classes.
+//! optimum equals its value. The dual then contains weights `l_n = v_n + (price of the floor)` and prices that prove
+//! Pareto optimality. Limits of groups are rows like the capacity rows of the classes.
 
 use evenhand_exact::{LimitRows, ShareCoefficients};
 use evenhand_problem::{Constraints, Rational};
@@ -16,45 +16,45 @@ use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
 use evenhand_lp::refine::{self, StartingPoint};
 use evenhand_lp::settings::EXACT;
 
-/// The fraction of a capacity that counts as full when a basis is guessed, given the accuracy of
-/// doubles.
+/// The used fraction of a capacity above which the row counts as full when a basis is guessed. It allows for rounding
+/// of doubles.
 const FULL: f64 = 1.0 - 1e-9;
 
-/// An exact optimum with its dual, by user and by capacity row.
+/// An exact optimum with the prices of its dual, for each user and each capacity row.
 #[derive(Debug, Clone)]
 pub struct SumOptimum {
-    /// The tasks by user: `(class, tasks)`, ascending by class.
+    /// Tasks of each user: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By capacity row, followed by the limits of groups: the price per unit, at least 0.
+    /// Price per unit of each capacity row, followed by the prices of the limits of groups. At least 0.
     pub prices: Vec<Rational>,
-    /// By user: the price per task of its task limit, at least 0.
+    /// For each user, the price per task of its task limit, at least 0.
     pub user_prices: Vec<Rational>,
-    /// By user: the price per task of its floor, at least 0.
+    /// For each user, the price per task of its floor, at least 0.
     pub floor_prices: Vec<Rational>,
-    /// The number of exact pivots that the basis from floating point needed.
+    /// The number of exact pivots that were needed to repair the basis from floating point.
     pub pivots: usize,
 }
 
 /// The objective and its constraints.
 #[derive(Debug, Clone, Copy)]
 pub struct SumGoal<'a> {
-    /// By user: the worth `v_n` of one task, positive.
+    /// For each user, the worth `v_n` of one task, positive.
     pub worth: &'a [Rational],
-    /// The factors `u_ni` of the worth of a task on a class; `None` for 1.
+    /// The factors `u_ni` of the worth of a task on a class. `None` if all are 1.
     pub share: Option<&'a ShareCoefficients>,
-    /// By user: the least number of tasks that it must have; `None` for no floors.
+    /// For each user, the least number of tasks that it must have. `None` for no floors.
     pub floors: Option<&'a [Rational]>,
-    /// The limits of groups; `None` to ignore them.
+    /// The limits of groups. `None` to ignore them.
     pub limits: Option<&'a LimitRows>,
-    /// A feasible allocation that reaches the floors, by user `(class, tasks)`, from which the
-    /// search starts.
+    /// A feasible allocation that reaches the floors, from which the search starts: for each user `(class, tasks)`.
     ///
-    /// With it, rounding cannot hide that the programme is feasible, however tight it is.
+    /// With such an allocation, rounding cannot hide that the programme is feasible, however little free capacity there
+    /// is.
     pub from: Option<&'a [Vec<(usize, Rational)>]>,
 }
 
 impl<'a> SumGoal<'a> {
-    /// Returns the goal of the largest sum of tasks, where each task of a user has the given worth.
+    /// Returns the goal of the largest sum of worths, where `worth[n]` is the worth of a task of user `n`.
     #[must_use]
     pub fn of(worth: &'a [Rational]) -> Self {
         Self { worth, share: None, floors: None, limits: None, from: None }
@@ -82,10 +82,7 @@ pub fn maximise_sum<'a>(
     Ok(programme.read(&optimum.x, &optimum.y, optimum.pivots))
 }
 
-/// Computes [`maximise_sum`] in double precision, without a proof. Returns the tasks by user.
-///
-/// # Errors
-/// [`LevelsError`] when HiGHS fails.
+/// Computes [`maximise_sum`] in double precision, without a proof. Returns the tasks of each user.
 pub fn maximise_sum_float<'a>(
     constraints: &'a Constraints<'a>,
     goal: SumGoal<'a>,
@@ -108,7 +105,7 @@ pub fn maximise_sum_float<'a>(
     Ok(users)
 }
 
-/// Refuses floors above 0 for users that cannot have any tasks.
+/// Returns an error if a user that cannot have any tasks has a floor above 0.
 fn check_floors(constraints: &Constraints<'_>, goal: SumGoal<'_>) -> Result<(), LevelsError> {
     let problem = constraints.problem();
     let unreachable = |(n, floor): (usize, &Rational)| *floor > 0 && !problem.is_active(n);
@@ -125,14 +122,14 @@ struct Programme<'a> {
     constraints: &'a Constraints<'a>,
     goal: SumGoal<'a>,
     groups: Vec<Group>,
-    /// `(group, class)` by column.
+    /// `(group, class)` of each column.
     placements: Vec<(usize, usize)>,
-    /// By column: about the largest number of tasks, the unit of the column in HiGHS.
+    /// For each column, roughly its largest number of tasks: the unit of the column in HiGHS.
     scales: Vec<f64>,
     lp: ExactLp,
-    /// By group: the row of its task limit.
+    /// For each group, the row of its task limit.
     task_rows: Vec<Option<usize>>,
-    /// By group: the row of its floor.
+    /// For each group, the row of its floor.
     floor_rows: Vec<Option<usize>>,
 }
 
@@ -195,7 +192,7 @@ impl<'a> Programme<'a> {
         self.lp.columns.push(ExactColumn { cost, entries });
     }
 
-    /// Returns an allocation by column.
+    /// Converts an allocation to values of the columns.
     fn point(&self, tasks: &[Vec<(usize, Rational)>]) -> Vec<Rational> {
         let on = |n: usize, i: usize| tasks.get(n)?.iter().find(|(class, _)| *class == i).map(|(_, x)| x);
         let placements = self.placements.iter();
@@ -244,7 +241,7 @@ impl<'a> Programme<'a> {
         }
     }
 
-    /// Converts values and duals to an optimum by user.
+    /// Converts values and duals of the programme to an optimum of the users.
     fn read(&self, x: &[Rational], y: &[Rational], pivots: usize) -> SumOptimum {
         let mut optimum = SumOptimum { pivots, ..self.nothing() };
         for (&(g, i), x) in self.placements.iter().zip(x) {
@@ -263,7 +260,7 @@ impl<'a> Programme<'a> {
                     optimum.user_prices[n].clone_from(&y[row]);
                 }
                 if let Some(row) = self.floor_rows[g] {
-                    // The rows `>=` of a maximum have duals of at most 0.
+                    // Rows `>=` of a maximisation have duals of at most 0.
                     optimum.floor_prices[n] = Rational::from(-&y[row]);
                 }
             }

@@ -1,4 +1,4 @@
-//! The hash that identifies a programme, whatever the order of its rows and columns.
+//! The hash that identifies a programme. It does not depend on the order of rows and columns.
 
 use std::fmt::Write;
 

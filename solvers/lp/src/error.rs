@@ -33,28 +33,28 @@ pub enum LpError {
     /// The model was lost in an earlier failure.
     #[error("the HiGHS model is gone after an earlier failure")]
     Lost,
-    /// HiGHS ended with another status.
+    /// HiGHS ended with a status that has no error of its own here.
     #[error("HiGHS ended with the status {0}")]
     Status(&'static str),
-    /// HiGHS: the model is empty.
+    /// HiGHS reports that the model is empty.
     #[error("the linear programme is empty")]
     Empty,
-    /// HiGHS: the model is infeasible.
+    /// HiGHS reports that the model is infeasible.
     #[error("the linear programme is infeasible")]
     Infeasible,
-    /// HiGHS: the model is unbounded or infeasible.
+    /// HiGHS reports that the model is unbounded or infeasible.
     #[error("the linear programme is unbounded or infeasible")]
     UnboundedOrInfeasible,
-    /// HiGHS: the model is unbounded.
+    /// HiGHS reports that the model is unbounded.
     #[error("the linear programme is unbounded")]
     Unbounded,
-    /// HiGHS: the time limit was reached.
+    /// HiGHS reached the time limit.
     #[error("HiGHS reached its time limit")]
     TimeLimit,
-    /// HiGHS: the iteration limit was reached.
+    /// HiGHS reached the iteration limit.
     #[error("HiGHS reached its iteration limit")]
     IterationLimit,
-    /// Exact arithmetic found no optimal basis within the limit of pivots.
+    /// Exact arithmetic reached no optimal basis within the limit of pivots.
     #[error("no exactly optimal basis after {pivots} exact pivots")]
     PivotLimit {
         /// The number of pivots done.
@@ -69,8 +69,8 @@ pub enum LpError {
 }
 
 impl LpError {
-    /// Returns whether floating point is at fault: HiGHS failed or rounding misled it, so exact
-    /// arithmetic alone may still find the answer.
+    /// Returns true if floating point is at fault: HiGHS failed or rounding misled it. Exact arithmetic alone may then
+    /// still find the answer.
     #[must_use]
     pub fn is_of_highs(&self) -> bool {
         !matches!(self, Self::PivotLimit { .. } | Self::ExactlyUnbounded | Self::ExactlyInfeasible)

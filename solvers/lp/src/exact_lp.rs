@@ -32,14 +32,14 @@ pub enum Sense {
 pub struct ExactColumn {
     /// The objective coefficient.
     pub cost: Rational,
-    /// The entries that are not 0, no row twice.
+    /// The entries that are not 0. No row is listed twice.
     pub entries: SparseRow,
 }
 
 /// A linear programme in rationals.
 #[derive(Debug, Clone, Default)]
 pub struct ExactLp {
-    /// `(direction, right-hand side)` by row.
+    /// `(direction, right-hand side)` of each row.
     pub rows: Vec<(Sense, Rational)>,
     /// The columns.
     pub columns: Vec<ExactColumn>,
@@ -58,23 +58,23 @@ pub enum Variable {
 /// An exactly optimal vertex with its dual.
 #[derive(Debug, Clone)]
 pub struct ExactOptimum {
-    /// The values, by column.
+    /// Value of each column.
     pub x: Vec<Rational>,
-    /// The dual values, by row: at least 0 for `<=`, at most 0 for `>=`, of any sign for `=`.
+    /// Dual value of each row: at least 0 for `<=`, at most 0 for `>=`, and of any sign for `=`.
     pub y: Vec<Rational>,
     /// The optimal basis.
     pub basis: Vec<Variable>,
-    /// The number of exact pivots that the guessed basis needed.
+    /// The number of exact pivots that were needed after the guessed basis.
     pub pivots: usize,
 }
 
-/// The answer to the question whether a programme has a feasible point, with the proof.
+/// A feasible vertex, or a proof that no point is feasible.
 #[derive(Debug, Clone)]
 pub enum Feasibility {
     /// A feasible vertex, at [`ExactOptimum::basis`].
     Feasible(ExactOptimum),
-    /// No feasible point, proven by multipliers `y` by row. They are at least 0 for `<=` and at
-    /// most 0 for `>=`, with `y a_j >= 0` for every column and `y b < 0`.
+    /// No point is feasible. The multipliers `y`, one for each row, prove it. They are at least 0 for `<=` and at most
+    /// 0 for `>=`, with `y a_j >= 0` for every column and `y b < 0`.
     Infeasible(Vec<Rational>),
 }
 
@@ -82,7 +82,7 @@ impl Feasibility {
     /// Returns the optimum of a programme that must have a feasible point.
     ///
     /// # Errors
-    /// [`LpError::ExactlyInfeasible`]
+    /// [`LpError::ExactlyInfeasible`] when no point is feasible.
     pub fn optimum(self) -> Result<ExactOptimum, LpError> {
         match self {
             Self::Feasible(optimum) => Ok(optimum),
@@ -125,7 +125,7 @@ impl ExactLp {
         Rational::from(if self.rows[row].0 == Sense::AtLeast { -1 } else { 1 })
     }
 
-    /// Returns whether the variable is 0 in every feasible point because its row is an equation.
+    /// Returns true if the variable is 0 in every feasible point because its row is an equation.
     fn is_fixed(&self, variable: Variable) -> bool {
         matches!(variable, Variable::Slack(row) if self.rows[row].0 == Sense::Equal)
     }

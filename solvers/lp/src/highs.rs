@@ -53,9 +53,9 @@ impl Basis {
 /// An optimal solution in floating point.
 #[derive(Debug, Clone, Default)]
 pub struct FloatSolution {
-    /// The values, by column.
+    /// Value of each column.
     pub columns: Vec<f64>,
-    /// The dual values, by row: the change of the optimum for one more unit of the right-hand side.
+    /// Dual value of each row: the change of the optimum for one more unit of the right-hand side.
     pub row_duals: Vec<f64>,
 }
 
@@ -74,8 +74,8 @@ impl ColumnBlock {
     /// Adds one column with the lower bound 0.
     ///
     /// # Errors
-    /// [`LpError::NotFinite`] for a number that is not finite (HiGHS would accept it), and
-    /// [`LpError::TooLarge`] for an index that HiGHS cannot hold.
+    /// [`LpError::NotFinite`] for a number that is not finite (HiGHS would accept it), and [`LpError::TooLarge`] for an
+    /// index that is too large for HiGHS.
     pub fn push(
         &mut self,
         cost: f64,
@@ -87,7 +87,7 @@ impl ColumnBlock {
     /// Adds one column with another lower bound.
     ///
     /// # Errors
-    /// The same as for [`ColumnBlock::push`].
+    /// The same errors as [`ColumnBlock::push`].
     pub fn push_above(
         &mut self,
         cost: f64,
@@ -100,7 +100,7 @@ impl ColumnBlock {
     /// Adds one column with these bounds, which may be infinite.
     ///
     /// # Errors
-    /// The same as for [`ColumnBlock::push`], and [`LpError::NotFinite`] for a bound that is NaN.
+    /// The same errors as [`ColumnBlock::push`], and [`LpError::NotFinite`] for a bound that is NaN.
     pub fn push_between(
         &mut self,
         cost: f64,
@@ -111,7 +111,7 @@ impl ColumnBlock {
         if lower.is_nan() || upper.is_nan() {
             return Err(LpError::NotFinite);
         }
-        // A refused column must leave no entries behind.
+        // If a column is refused, none of its entries may remain.
         let entries = entries.into_iter().map(|(row, value)| Ok((index(row)?, finite(value)?)));
         let entries: Vec<(c_int, f64)> = entries.collect::<Result<_, LpError>>()?;
         let (cost, start) = (finite(cost)?, index(self.rows.len())?);
@@ -130,7 +130,7 @@ impl ColumnBlock {
         self.costs.len()
     }
 
-    /// Returns whether there is no column.
+    /// Returns true if there is no column.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.costs.is_empty()
@@ -145,12 +145,13 @@ pub struct FloatLp {
     n_entries: usize,
     /// The largest number of simplex iterations of a solve.
     most_iterations: i32,
-    /// Whether the model has a basis that was optimal.
+    /// True if the model has a basis that was optimal.
     is_solved: bool,
 }
 
 impl FloatLp {
-    /// Creates a programme with rows `lower <= a x <= upper` (infinite if open) and no columns.
+    /// Creates a programme with rows `lower <= a x <= upper` and no columns. An infinite bound means that there is no
+    /// bound.
     ///
     /// # Errors
     /// [`LpError`] when HiGHS refuses the model.
@@ -323,7 +324,7 @@ impl FloatLp {
     /// Returns the basis of the last solve.
     ///
     /// # Errors
-    /// [`LpError::Call`] when there is none.
+    /// [`LpError::Call`] when there is no basis.
     pub fn basis(&mut self) -> Result<Basis, LpError> {
         let mut columns: Vec<c_int> = vec![0; self.n_columns];
         let mut rows: Vec<c_int> = vec![0; self.n_rows];
@@ -337,13 +338,11 @@ impl FloatLp {
 
     /// Solves the programme, starting from the basis of the last solve.
     ///
-    /// If numbers are far apart, the primal simplex method of HiGHS sometimes calls a programme
-    /// unbounded, or gives up. Such a programme is tried again with the dual method, and then with
-    /// wider tolerances.
+    /// If numbers are far apart, the primal simplex method of HiGHS sometimes calls a programme unbounded, or gives up.
+    /// Such a programme is tried again with the dual method, and then with wider tolerances.
     ///
     /// # Errors
-    /// Every HiGHS status but `Optimal` is an error of its own. The error of the last attempt is
-    /// returned.
+    /// Each HiGHS status except `Optimal` has its own error. The error of the last attempt is returned.
     pub fn solve(&mut self) -> Result<FloatSolution, LpError> {
         let first = self.attempt();
         if first.is_ok() {
@@ -365,7 +364,7 @@ impl FloatLp {
     /// limit in seconds. If that fails, both simplex methods are tried without presolve.
     ///
     /// # Errors
-    /// The same as for [`FloatLp::solve`], and [`LpError::TimeLimit`].
+    /// The same errors as [`FloatLp::solve`], and [`LpError::TimeLimit`] when the time limit is reached.
     pub fn solve_presolved(&mut self, seconds: Option<f64>) -> Result<FloatSolution, LpError> {
         self.set_option("time_limit", seconds.unwrap_or(f64::INFINITY))?;
         self.set_option("presolve", "on")?;
@@ -403,13 +402,13 @@ impl FloatLp {
         model.try_set_option(NAME, 0).map_err(|_| LpError::Option(NAME))
     }
 
-    /// Solves again after the bounds of rows have changed. It uses the dual method, for which the last basis is
-    /// feasible.
+    /// Solves again after the bounds of rows have changed. The dual method is used, because the last basis is feasible
+    /// for it.
     ///
-    /// HiGHS perturbs costs only if there is no such basis, since a nearly optimal basis needs few steps.
+    /// HiGHS perturbs costs only if there is no last basis, since a nearly optimal basis needs few steps.
     ///
     /// # Errors
-    /// The same as for [`FloatLp::solve`].
+    /// The same errors as [`FloatLp::solve`].
     pub fn solve_again(&mut self) -> Result<FloatSolution, LpError> {
         const PERTURBATION: &str = "dual_simplex_cost_perturbation_multiplier";
         self.set_method(DUAL_SIMPLEX, HIGHS.tolerance)?;
@@ -421,11 +420,10 @@ impl FloatLp {
         first.or_else(|_| self.solve())
     }
 
-    /// Solves the programme if this takes at most `iterations` iterations; otherwise returns
-    /// `None`.
+    /// Solves the programme if at most `iterations` iterations suffice. Returns `None` otherwise.
     ///
     /// # Errors
-    /// The same as for [`FloatLp::solve`].
+    /// The same errors as [`FloatLp::solve`].
     pub fn solve_within(&mut self, iterations: i32) -> Result<Option<FloatSolution>, LpError> {
         self.most_iterations = iterations;
         let first = self.attempt();
@@ -437,7 +435,7 @@ impl FloatLp {
         }
     }
 
-    /// Returns the simplex iterations of the last solve; 0 if HiGHS does not report them.
+    /// Returns the number of simplex iterations of the last solve. The result is 0 if HiGHS does not report it.
     pub fn iterations(&mut self) -> Result<i32, LpError> {
         let mut count: c_int = 0;
         let model = self.pointer()?;
@@ -461,13 +459,12 @@ impl FloatLp {
     /// that is left.
     fn attempt(&mut self) -> Result<FloatSolution, LpError> {
         const WHAT: &str = "a linear programme";
-        // The basis is factored again from time to time. Every iteration solves with the factors
-        // and prices columns.
+        // HiGHS factors the basis again from time to time. Every iteration solves with the factors and prices columns.
         let size = (self.n_rows + self.n_columns + self.n_entries) as u64;
         charge(4 * size, WHAT);
         let each = 2 * self.n_rows as u64 + size / 16 + 100;
-        // Allows one iteration more than the budget, so that the charge below stops a programme that exceeds the
-        // budget.
+        // HiGHS may do one iteration more than the budget allows, so that the charge below stops a programme that
+        // exceeds the budget.
         let payable = work_left().map_or(i32::MAX, |left| i32::try_from(left / each + 1).unwrap_or(i32::MAX));
         self.set_limit(self.most_iterations.min(payable))?;
         let model = self.model.take().ok_or(LpError::Lost)?;
@@ -515,7 +512,7 @@ impl BasisStatus {
 }
 
 impl LpError {
-    /// Returns the error of a status; `None` for `Optimal`.
+    /// Returns the error of a status. `None` for `Optimal`.
     pub(crate) fn from_status(status: HighsModelStatus) -> Option<Self> {
         Some(match status {
             HighsModelStatus::Optimal => return None,
@@ -531,16 +528,16 @@ impl LpError {
             HighsModelStatus::SolveError => Self::Status("solve error"),
             HighsModelStatus::PostsolveError => Self::Status("postsolve error"),
             HighsModelStatus::ReachedMemoryLimit => Self::Status("memory limit"),
-            // No limit on objectives or solutions is set here. A status that this version does not know is not a
-            // success.
+            // This crate sets no limit on objectives or solutions, so these statuses do not occur. A status that this
+            // version does not know is not a success.
             _ => Self::Status("unknown"),
         })
     }
 }
 
-/// Returns the number of nodes of the branch-and-bound tree of a solution; 0 if there was no tree.
+/// Returns the number of nodes of the branch-and-bound tree of a solution. The result is 0 if there was no tree.
 ///
-/// The safe interface reads no 64-bit numbers.
+/// The safe interface cannot read 64-bit numbers.
 pub(crate) fn node_count(solved: &SolvedModel) -> u64 {
     let mut count: i64 = 0;
     // SAFETY: the model is alive, the name is a string that ends with 0, and `count` outlives the
@@ -552,7 +549,7 @@ pub(crate) fn node_count(solved: &SolvedModel) -> u64 {
 }
 
 fn accept(status: c_int, what: &'static str) -> Result<(), LpError> {
-    // 0 is success, 1 a warning (such as a coefficient too small to matter), -1 an error.
+    // In HiGHS, 0 is success, 1 is a warning (such as a coefficient too small to matter), and -1 is an error.
     if status < 0 { Err(LpError::Call { what }) } else { Ok(()) }
 }
 

@@ -19,7 +19,7 @@ const COLUMN_FIELDS: [&str; 6] = ["name", "cost", "lower", "upper", "integer", "
 /// Reads a programme. Every number is read exactly as the written decimal.
 ///
 /// # Errors
-/// [`FormatError`] with the line, the column, the place in the document and what was expected there.
+/// [`FormatError`] with the line, the column, the place in the document and what was expected at this place.
 pub fn read(source: Source<'_>) -> Result<Model, FormatError> {
     let document = source.document()?;
     let reader = Reader { document: &document };
@@ -79,7 +79,7 @@ impl<'t> Reader<'_, 't> {
         Ok(name)
     }
 
-    /// Reads the rows, and returns their indices by name.
+    /// Reads the rows. Returns the index of each row by its name.
     fn rows(&self, top: &Object<'t>, model: &mut Model) -> Result<HashMap<String, usize>, FormatError> {
         let mut known = HashMap::new();
         for (i, row) in self.objects(top, "rows", &ROW_FIELDS)?.iter().enumerate() {
@@ -165,7 +165,7 @@ pub fn write(model: &Model) -> String {
     text + "]}\n"
 }
 
-/// Writes the values that are not 0, by name.
+/// Returns a JSON object with the values that are not 0, keyed by name.
 fn by_name<'n>(names: impl Iterator<Item = &'n str>, values: &[Rational]) -> String {
     let fields: Vec<String> = names
         .zip(values)
@@ -204,7 +204,7 @@ fn proof(model: &Model, status: &Status) -> Option<String> {
     })
 }
 
-/// Writes a certificate: the programme with its answer and its proof. Returns `None` for a limit.
+/// Returns a certificate: the programme with its answer and its proof. Returns `None` for a limit.
 #[must_use]
 pub fn certificate(model: &Model, answer: &Answer) -> Option<String> {
     let proof = proof(model, &answer.status)?;
@@ -216,7 +216,7 @@ pub fn certificate(model: &Model, answer: &Answer) -> Option<String> {
     ))
 }
 
-/// Writes an answer: its status, objective, values and prices.
+/// Returns the text of an answer: its status, objective, values and prices.
 #[must_use]
 pub fn answer(model: &Model, answer: &Answer) -> String {
     let fields = proof(model, &answer.status).unwrap_or_else(|| {

@@ -9,22 +9,22 @@ use crate::stated::StatedAnswer;
 /// A violation of a row or column.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Violation {
-    /// The row or column.
+    /// The violated row or column.
     pub at: Position,
     /// The amount of the violation, in the units of the row or column.
     pub by: Rational,
 }
 
-/// The conclusions from the prices of an answer.
+/// The bound that the prices of an answer prove, and how far the answer is from it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ByPrices {
-    /// The bound that the prices prove on the objective of every feasible point. `None` if a price refers to an
+    /// The bound on the objective of every feasible point that the prices prove. `None` if a price refers to an
     /// infinite bound.
     pub bound: Option<Rational>,
     /// The distance from the objective of the answer to that bound, in the direction of the optimum. It is negative if
     /// the answer is better than any feasible point, which is possible only because of violations.
     pub gap: Option<Rational>,
-    /// The largest price or reduced cost that refers to an infinite bound.
+    /// The row or column with the largest price or reduced cost that refers to an infinite bound.
     pub dual_violation: Option<Violation>,
     /// The largest product of a price and the distance of its row or column from the bound to which the price refers.
     pub complementarity: Option<Violation>,
@@ -43,7 +43,7 @@ pub struct Judgement {
     pub bound: Option<Violation>,
     /// The largest distance of an integer column from an integer.
     pub integrality: Option<Violation>,
-    /// The conclusions from the prices, if the answer has prices.
+    /// The results from the prices, if the answer has prices.
     pub prices: Option<ByPrices>,
 }
 
@@ -55,7 +55,7 @@ fn largest(violations: impl Iterator<Item = Violation>) -> Option<Violation> {
     })
 }
 
-/// Judges an answer.
+/// Judges an answer: computes its violations, its exact objective and what its prices prove.
 #[must_use]
 pub fn judge(model: &Model, answer: &StatedAnswer) -> Judgement {
     let objective = model.objective(&answer.x);

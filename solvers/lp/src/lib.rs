@@ -1,4 +1,4 @@
-//! Linear programmes: HiGHS proposes a basis in floating point, exact fractions prove or repair it.
+//! Linear programmes: HiGHS proposes a basis in floating point, and exact fractions prove or repair it.
 #![warn(missing_docs)]
 
 pub mod canonical;

@@ -14,20 +14,20 @@ use evenhand_problem::Sums;
 use rug::{Integer, Rational};
 use thiserror::Error;
 
-/// The entries of one row that are not 0: `(column, value)`, in any order, no column twice.
+/// The entries of one row that are not 0: `(column, value)`, in any order. No column is listed twice.
 pub type SparseRow = Vec<(usize, Rational)>;
 
 /// The error that the rows of a matrix are linearly dependent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 #[error("row {row} of the matrix depends on other rows")]
 pub struct Singular {
-    /// The index of a row that elimination reduced to zero.
+    /// The index of a row that elimination reduced to 0.
     pub row: usize,
 }
 
 /// The factors of a matrix with at least as many columns as rows and full row rank.
 ///
-/// With more columns than rows, some columns have no pivot: [`Lu::free_columns`].
+/// With more columns than rows, some columns have no pivot. [`Lu::free_columns`] returns them.
 #[derive(Debug, Clone)]
 pub struct Lu {
     n_rows: usize,
@@ -54,7 +54,7 @@ impl Lu {
     /// Factors the matrix with the given rows.
     ///
     /// # Errors
-    /// [`Singular`] when the rows are linearly dependent (always so with more rows than columns).
+    /// [`Singular`] when the rows are linearly dependent, which is always the case with more rows than columns.
     pub fn factor(rows: Vec<SparseRow>, n_columns: usize) -> Result<Self, Singular> {
         let n_rows = rows.len();
         let mut active = Active::new(rows, n_columns);
@@ -66,16 +66,16 @@ impl Lu {
         Ok(Self { n_rows, n_columns, steps, free_columns })
     }
 
-    /// Returns the columns that have no pivot, in ascending order; empty for a square matrix.
+    /// Returns the columns that have no pivot, in ascending order. The list is empty for a square matrix.
     #[must_use]
     pub fn free_columns(&self) -> &[usize] {
         &self.free_columns
     }
 
-    /// Solves `A x = b`; `x` goes by column. Free columns take the values that `x` holds on entry.
+    /// Solves `A x = b`. `x` is indexed by column. Free columns keep the values that `x` has on entry.
     ///
     /// # Panics
-    /// When `b` has not one entry for each row or `x` not one for each column.
+    /// When `b` does not have one entry for each row, or `x` does not have one entry for each column.
     pub fn solve(&self, mut b: Vec<Rational>, x: &mut [Rational]) {
         assert_eq!((b.len(), x.len()), (self.n_rows, self.n_columns));
         for step in &self.steps {
@@ -99,12 +99,12 @@ impl Lu {
         }
     }
 
-    /// Solves `A' y = c`; `y` goes by row, and `A'` is the transpose without the free columns.
+    /// Solves `A' y = c`. `y` is indexed by row, and `A'` is the transpose without the free columns.
     ///
     /// Entries of `c` at free columns are ignored.
     ///
     /// # Panics
-    /// When `c` has not one entry for each column.
+    /// When `c` does not have one entry for each column.
     #[must_use]
     pub fn solve_transposed(&self, mut c: Vec<Rational>) -> Vec<Rational> {
         assert_eq!(c.len(), self.n_columns);
@@ -138,8 +138,8 @@ impl Lu {
     }
 }
 
-/// Charges multiplications with these numbers before they are done. Each is charged with the length of the longest
-/// number.
+/// Charges the multiplications with these numbers before they are done. Each multiplication is charged with the length
+/// of the longest number.
 fn charge_widest<'n>(numbers: impl Iterator<Item = &'n Rational> + Clone) {
     if let Some(widest) = numbers.clone().max_by_key(|number| bits(number)) {
         charge(widest, numbers.count());
@@ -197,7 +197,7 @@ impl WholeRow {
 }
 
 /// Charges the multiplication of each of these whole numbers with a number of `bits` bits before it is done. Such a
-/// product needs no common divisor, so its cost depends only on the two lengths.
+/// product needs no greatest common divisor, so its cost depends only on the two lengths.
 fn charge_whole<'n>(bits: u32, numbers: impl ExactSizeIterator<Item = &'n (usize, Integer)>) {
     let other = evenhand_budget::words_of_bits(u64::from(bits));
     let steps = numbers.map(|(_, value)| {
@@ -210,14 +210,14 @@ fn charge_whole<'n>(bits: u32, numbers: impl ExactSizeIterator<Item = &'n (usize
 /// The submatrix that has no pivot yet.
 struct Active {
     rows: Vec<WholeRow>,
-    /// By column: the rows with an entry there.
+    /// For each column, the rows that have an entry in the column.
     in_column: Vec<Vec<usize>>,
     column_done: Vec<bool>,
-    /// The rows without a pivot, by their length.
+    /// `(length, row)` of the rows without a pivot.
     open: BTreeSet<(usize, usize)>,
-    /// The columns that may have a single entry left.
+    /// The columns that may have only one entry left.
     singletons: Vec<usize>,
-    /// By column: its position in the row that was processed last.
+    /// Position of each column in the row that was processed last.
     position_of: Vec<usize>,
 }
 
@@ -248,7 +248,7 @@ impl Active {
             }
         }
         let Some(&(_, row)) = self.open.first() else { return Ok(None) };
-        // Among otherwise equal pivots, prefers the shortest number.
+        // Among otherwise equal pivots, the shortest number is preferred.
         let rank = |(c, value): &&(usize, Integer)| (self.in_column[*c].len(), value.significant_bits(), *c);
         let rarest = self.rows[row].entries.iter().min_by_key(rank);
         rarest.map(|(column, _)| Some((row, *column))).ok_or(Singular { row })
@@ -320,7 +320,7 @@ impl Active {
         self.rows[target] = row;
     }
 
-    /// Records that the row no longer has an entry in the column.
+    /// Records that a row no longer has an entry in a column.
     fn remove_from_column(&mut self, row: usize, column: usize) {
         let rows = &mut self.in_column[column];
         rows.retain(|other| *other != row);
@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn a_free_column_takes_the_value_it_is_given() {
-        // x0 + 2 x1 + x2 = 0 and x1 - x2 = 0 leave one free column, and (-3, 1, 1) spans the null
+        // The equations x0 + 2 x1 + x2 = 0 and x1 - x2 = 0 leave one free column. The vector (-3, 1, 1) spans the null
         // space.
         let one = || Rational::from(1);
         let rows = vec![vec![(0, one()), (1, Rational::from(2)), (2, one())], vec![(1, one()), (2, -one())]];

@@ -55,7 +55,7 @@ enum Section {
     Integers,
     Binaries,
     End,
-    /// A section whose restrictions do not exist in linear programmes.
+    /// A section for restrictions that do not exist in linear programmes. It is refused.
     Refused,
 }
 
@@ -67,7 +67,7 @@ enum Token {
     Plus,
     Compare(Comparison),
     Colon,
-    /// A character that cannot occur in a linear expression, such as the bracket of a quadratic one.
+    /// A character that cannot occur in a linear expression, such as the bracket of a quadratic expression.
     Other(char),
 }
 
@@ -91,7 +91,7 @@ struct Expression {
 /// Reads an LP file.
 ///
 /// # Errors
-/// [`FormatError`] with the line and what was expected there.
+/// [`FormatError`] with the line and what was expected in this line.
 pub fn read(text: &str) -> Result<Model, FormatError> {
     let mut builder = Builder::default();
     let mut section = Section::Start;
@@ -180,7 +180,7 @@ fn tokenise(line: &str, number: u64, tokens: &mut Tokens) -> Result<(), FormatEr
     Ok(())
 }
 
-/// Returns whether a name may contain this character. A name may not begin with a digit or a point.
+/// Returns true if a name may contain this character. A name may not begin with a digit or a point.
 fn is_of_name(c: char) -> bool {
     c.is_alphanumeric() || "!\"#$%&(),.;?@_'`{}~|/".contains(c)
 }
@@ -196,8 +196,8 @@ fn comparison(rest: &str) -> (Token, usize) {
     (token, length)
 }
 
-/// Returns the length of a number: digits, a point and an exponent. An `e` without digits after it begins a name
-/// instead.
+/// Returns the length of the number at the start of a text: digits, a point and an exponent. An `e` that no digits
+/// follow is not part of the number, but begins a name.
 fn length_of_number(text: &str) -> usize {
     let digits = |from: usize| text[from..].bytes().take_while(u8::is_ascii_digit).count();
     let mut length = digits(0);
@@ -259,7 +259,8 @@ impl<'t> Cursor<'t> {
         Some(name.clone())
     }
 
-    /// Reads signs. Returns whether their product is negative, and whether there are any signs.
+    /// Reads signs. Returns true in the first value if their product is negative, and true in the second if there are
+    /// any signs.
     fn signs(&mut self) -> (bool, bool) {
         let (mut is_negative, mut any) = (false, false);
         while let Some(Token::Plus | Token::Minus) = self.peek() {

@@ -1,10 +1,8 @@
-//! Mixed-integer linear programmes in HiGHS: `max c x` over rows and bounds, with some integer
-//! columns.
+//! Mixed-integer linear programmes in HiGHS: `max c x` over rows and bounds, with some integer columns.
 //!
-//! Everything here is floating point. The values satisfy rows, bounds and integrality within
-//! [`MipSettings::tolerance`]. The bound is only a claim of HiGHS, not a proof. A caller that needs
-//! a proof takes the integer components of the answer, solves the rest exactly, and verifies the
-//! result.
+//! All numbers in this module are floating point. The values satisfy rows, bounds and integrality within
+//! [`MipSettings::tolerance`]. The bound is only a claim of HiGHS, not a proof. A caller that needs a proof takes the
+//! integer components of the answer, solves the rest exactly, and verifies the result.
 
 use highs::{HighsModelStatus, HighsSolutionStatus, RowProblem, Sense};
 
@@ -16,22 +14,22 @@ use crate::highs::node_count;
 pub struct MipColumn {
     /// The objective coefficient.
     pub cost: f64,
-    /// The least value; may be minus infinity.
+    /// The least value. It may be minus infinity.
     pub lower: f64,
-    /// The largest value; may be infinite.
+    /// The largest value. It may be infinite.
     pub upper: f64,
-    /// Whether the value is an integer.
+    /// True if the value must be an integer.
     pub is_integer: bool,
 }
 
 /// A row `lower <= a x <= upper`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MipRow {
-    /// The least value; may be minus infinity.
+    /// The least value of `a x`. It may be minus infinity.
     pub lower: f64,
-    /// The largest value; may be infinite.
+    /// The largest value of `a x`. It may be infinite.
     pub upper: f64,
-    /// `(column, coefficient)`, no column twice.
+    /// `(column, coefficient)`. No column may be listed twice.
     pub entries: Vec<(usize, f64)>,
 }
 
@@ -42,17 +40,16 @@ pub struct MipModel {
     rows: Vec<MipRow>,
 }
 
-/// The stopping criteria and the tolerance.
+/// The limits at which a search ends, and the tolerance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MipSettings {
-    /// The time limit in seconds; infinite for no limit.
+    /// The time limit in seconds. Infinite for no limit.
     pub time_limit: f64,
-    /// The gap between bound and objective, as a fraction of the objective, at which the search
-    /// ends.
+    /// The gap between bound and objective, as a fraction of the objective, at which the search ends.
     pub relative_gap: f64,
-    /// The same gap in units of the objective.
+    /// The gap between bound and objective, in units of the objective, at which the search ends.
     pub absolute_gap: f64,
-    /// The largest allowed violation of a row, a bound or integrality; at least 1e-10.
+    /// The largest allowed violation of a row, a bound or integrality. It must be at least 1e-10.
     pub tolerance: f64,
 }
 
@@ -62,10 +59,10 @@ impl Default for MipSettings {
     }
 }
 
-/// The way in which a search that found a solution ended.
+/// The reason why a search that found a solution ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MipStatus {
-    /// HiGHS claims that nothing is better by more than the gaps of the settings.
+    /// HiGHS claims that no solution is better by more than the gaps of the settings.
     Optimal,
     /// The time limit was reached. The solution is the best one found until then.
     TimeLimit,
@@ -74,13 +71,13 @@ pub enum MipStatus {
 /// A solution in floating point.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MipSolution {
-    /// The values, by column.
+    /// Value of each column.
     pub values: Vec<f64>,
     /// The objective at these values.
     pub objective: f64,
     /// The value that no solution exceeds, according to HiGHS.
     pub bound: f64,
-    /// The way in which the search ended.
+    /// The reason why the search ended.
     pub status: MipStatus,
     /// The number of nodes of the branch-and-bound tree.
     pub nodes: u64,
@@ -124,13 +121,14 @@ impl MipModel {
     /// Searches for the best solution within the limits of the settings.
     ///
     /// # Errors
-    /// Every HiGHS status but `Optimal` is an error of its own. So is a time limit that is reached
-    /// before any solution was found.
+    /// Each HiGHS status except `Optimal` has its own error. A time limit that is reached before any solution was found
+    /// is also an error.
     pub fn solve(&self, settings: &MipSettings) -> Result<MipSolution, LpError> {
         if i32::try_from(self.rows.len()).is_err() || i32::try_from(self.columns.len()).is_err() {
             return Err(LpError::TooLarge);
         }
-        // The tree cannot be charged from outside. The time limit bounds it instead.
+        // The number of nodes is unknown here, so the work on the tree cannot be charged. The time limit bounds it
+        // instead.
         let entries: usize = self.rows.iter().map(|row| row.entries.len()).sum();
         let size = (self.rows.len() + self.columns.len() + entries) as u64;
         evenhand_budget::charge(1000 * size, "a programme of whole numbers");
@@ -159,7 +157,7 @@ impl MipModel {
         ] {
             model.try_set_option(name, value).map_err(option(name))?;
         }
-        // Uses one thread, so that the same model has the same answer on every machine.
+        // HiGHS uses one thread, so that the same model has the same answer on every machine.
         model.try_set_option("parallel", "off").map_err(option("parallel"))?;
         model.try_set_option("threads", 1).map_err(option("threads"))?;
 
@@ -176,7 +174,7 @@ impl MipModel {
         let bound = if self.columns.iter().any(|c| c.is_integer) {
             solved.double_info_value(c"mip_dual_bound").map_err(refused("tell its bound"))?
         } else {
-            // Without integers HiGHS has no bound of its own. The bound of an optimum is its value.
+            // For a programme without integers, HiGHS computes no bound. The bound of an optimum is its value.
             if status == MipStatus::Optimal { objective } else { f64::INFINITY }
         };
         let nodes = node_count(&solved);

@@ -19,7 +19,7 @@ pub enum Direction {
     Maximise,
 }
 
-/// Bounds of a row or of a column; `None` is infinite.
+/// Bounds of a row or of a column. `None` stands for an infinite bound.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Bounds {
     /// The lower bound.
@@ -29,19 +29,19 @@ pub struct Bounds {
 }
 
 impl Bounds {
-    /// Returns bounds that are at least `lower`.
+    /// Returns bounds that allow the values from `lower` on.
     #[must_use]
     pub fn at_least(lower: impl Into<Rational>) -> Self {
         Self { lower: Some(lower.into()), upper: None }
     }
 
-    /// Returns bounds that are at most `upper`.
+    /// Returns bounds that allow the values up to `upper`.
     #[must_use]
     pub fn at_most(upper: impl Into<Rational>) -> Self {
         Self { lower: None, upper: Some(upper.into()) }
     }
 
-    /// Returns bounds that allow one value.
+    /// Returns bounds that allow exactly one value.
     #[must_use]
     pub fn equal(value: impl Into<Rational>) -> Self {
         let value = value.into();
@@ -60,19 +60,19 @@ impl Bounds {
         Self::default()
     }
 
-    /// Returns whether one value is allowed.
+    /// Returns true if exactly one value is allowed.
     #[must_use]
     pub fn is_fixed(&self) -> bool {
         self.lower.is_some() && self.lower == self.upper
     }
 
-    /// Returns whether no value is allowed.
+    /// Returns true if no value is allowed.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         matches!((&self.lower, &self.upper), (Some(lower), Some(upper)) if lower > upper)
     }
 
-    /// Returns by how much a value is outside of the bounds; 0 for a value inside.
+    /// Returns by how much a value is outside of the bounds. The result is 0 for a value inside.
     #[must_use]
     pub fn violation(&self, value: &Rational) -> Rational {
         let below = self.lower.as_ref().map(|lower| Rational::from(lower - value));
@@ -80,8 +80,8 @@ impl Bounds {
         below.into_iter().chain(above).fold(Rational::new(), Rational::max)
     }
 
-    /// Returns the bound to which a price refers: the lower bound for a positive price, the upper bound for a negative
-    /// one.
+    /// Returns the bound to which a price refers: the lower bound for a positive price, and the upper bound for a
+    /// negative price.
     #[must_use]
     pub fn for_price(&self, is_positive: bool) -> Option<&Rational> {
         if is_positive { self.lower.as_ref() } else { self.upper.as_ref() }
@@ -106,9 +106,9 @@ pub struct Column {
     pub cost: Rational,
     /// The bounds of the variable.
     pub bounds: Bounds,
-    /// Whether the variable must be an integer.
+    /// True if the variable must be an integer.
     pub is_integer: bool,
-    /// The entries that are not 0, as `(row, value)`, no row twice.
+    /// The entries that are not 0, as `(row, value)`. No row is listed twice.
     pub entries: SparseRow,
 }
 
@@ -136,7 +136,7 @@ pub struct Column {
 pub struct Model {
     /// The name.
     pub name: String,
-    /// Whether the objective is minimised or maximised.
+    /// The direction of the objective: minimised or maximised.
     pub direction: Direction,
     /// The part of the objective that does not depend on the variables.
     pub constant: Rational,
@@ -159,7 +159,7 @@ impl Model {
         self.rows.len() - 1
     }
 
-    /// Adds a column and returns its index. Entries are `(row, value)`; no row may occur twice.
+    /// Adds a column and returns its index. Entries are `(row, value)`. No row may occur twice.
     pub fn column<V: Into<Rational>>(
         &mut self,
         name: impl Into<String>,
@@ -179,7 +179,7 @@ impl Model {
         self.columns.len() - 1
     }
 
-    /// Returns whether any column must be an integer.
+    /// Returns true if any column must be an integer.
     #[must_use]
     pub fn has_integers(&self) -> bool {
         self.columns.iter().any(|column| column.is_integer)
@@ -198,7 +198,7 @@ impl Model {
         terms.fold(self.constant.clone(), |sum, (column, x)| sum + Rational::from(&column.cost * x))
     }
 
-    /// Returns `a x` by row.
+    /// Returns the activity `a x` of each row.
     #[must_use]
     pub fn activities(&self, x: &[Rational]) -> Vec<Rational> {
         let mut activities = vec![Rational::new(); self.rows.len()];
@@ -210,8 +210,8 @@ impl Model {
         activities
     }
 
-    /// Returns the cost of a column in the minimised programme. If the objective is maximised, this is the negated
-    /// cost.
+    /// Returns the cost of a column in the minimised programme. If the objective is maximised, this cost is the negated
+    /// cost of the column.
     #[must_use]
     pub fn minimised_cost(&self, column: usize) -> Rational {
         let cost = &self.columns[column].cost;
@@ -221,7 +221,7 @@ impl Model {
         }
     }
 
-    /// Returns the reduced costs `c - y A` by column, of the minimised programme.
+    /// Returns the reduced cost `(c - y A)_j` of each column in the minimised programme.
     #[must_use]
     pub fn reduced_costs(&self, y: &[Rational]) -> Vec<Rational> {
         let reduced = |j: usize| {
@@ -231,7 +231,8 @@ impl Model {
         (0..self.columns.len()).map(reduced).collect()
     }
 
-    /// Returns a lower bound on the objective of the minimised programme, without its constant, that these prices prove:
+    /// Returns the lower bound that these prices prove on the objective of the minimised programme, without its
+    /// constant:
     ///
     /// $$\sum_i \min_{l_i \le r \le u_i} y_i r + \sum_j \min_{l'_j \le v \le u'_j} (c - y A)_j v$$
     ///
@@ -254,7 +255,7 @@ impl Model {
         Some(sum)
     }
 
-    /// Returns the largest violation of a bound of a row or of a column, and where it is.
+    /// Returns the row or column whose bounds are violated most, and the amount of the violation.
     #[must_use]
     pub fn largest_violation(&self, x: &[Rational]) -> Option<(Position, Rational)> {
         let activities = self.activities(x);

@@ -1,8 +1,8 @@
 //! Reads and writes MPS files, fixed and free.
 //!
 //! Numbers are read exactly as the written decimals. A bound of at least 1e30, or of at most -1e30, is infinite. A
-//! column between integer markers without bounds is an integer of at least 0. Rows of type N after the first one are
-//! left out.
+//! column between integer markers without bounds is an integer of at least 0. Rows of type N after the first row of
+//! type N are left out.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,9 +15,9 @@ use thiserror::Error;
 
 use crate::model::{Bounds, Column, Direction, Model, Row};
 
-/// The most bytes of a line.
+/// The largest number of bytes of a line: 64 KiB.
 const MOST_BYTES_OF_A_LINE: usize = 1 << 16;
-/// The most digits of all numbers of a file together: about 270 MB.
+/// The largest number of digits of all numbers of a file together: about 270 MB.
 const MOST_DIGITS: u64 = number::MAX_TOTAL_DIGITS;
 
 /// The reason why a text is not a linear programme.
@@ -64,7 +64,7 @@ enum Kind {
     AtLeast,
 }
 
-/// The state while a file is read.
+/// The state of the reader while it reads a file.
 struct Reader {
     model: Model,
     line: u64,
@@ -72,11 +72,11 @@ struct Reader {
     kinds: Vec<Kind>,
     rows: HashMap<String, RowOf>,
     columns: HashMap<String, usize>,
-    /// Right-hand sides and ranges by row.
+    /// `(right-hand side, range)` of each row.
     sides: Vec<(Rational, Option<Rational>)>,
     has_objective: bool,
     in_integers: bool,
-    /// By column: whether a lower bound was stated.
+    /// For each column, true if a lower bound was stated.
     has_lower: Vec<bool>,
     digits: u64,
 }
@@ -92,7 +92,7 @@ enum RowOf {
 /// Reads an MPS file.
 ///
 /// # Errors
-/// [`FormatError`] with the line and what was expected there.
+/// [`FormatError`] with the line and what was expected in this line.
 pub fn read(mut text: impl BufRead) -> Result<Model, FormatError> {
     let mut reader = Reader {
         model: Model::default(),
@@ -438,7 +438,8 @@ impl Reader {
     }
 }
 
-/// Returns a number exactly as written: a decimal with an exponent. Fortran writes the exponent with a D.
+/// Returns the number that a text states: a decimal with an exponent, exactly as written. Fortran writes the exponent
+/// with a D. Returns `None` if the text is not a number.
 #[must_use]
 pub fn parse(text: &str) -> Option<Rational> {
     let text = text.trim_start_matches('+');
@@ -464,18 +465,18 @@ fn infinite() -> Rational {
     Rational::from(Integer::from(Integer::u_pow_u(10, 30)))
 }
 
-/// Returns whether a bound is so large that it counts as infinite.
+/// Returns true if a bound is so large that it counts as infinite.
 pub(crate) fn is_infinite(value: &Rational) -> bool {
     value.clone().abs() >= infinite()
 }
 
-/// Returns a field of the fixed form, in bytes from the start of the line.
+/// Returns a field of the fixed form. `from` and `to` are positions in bytes from the start of the line.
 fn field(line: &str, from: usize, to: usize) -> String {
     line.get(from..to.min(line.len())).unwrap_or_default().trim().to_owned()
 }
 
-/// The largest number of digits with which a number is written as an exact decimal. Longer numbers are rounded to the
-/// nearest double.
+/// The largest number of digits with which a number is written as an exact decimal. A number that needs more digits is
+/// rounded to the nearest double.
 const MOST_WRITTEN_DIGITS: usize = 30;
 
 /// Writes a programme in the free form, in which names have no blanks.
@@ -484,7 +485,7 @@ const MOST_WRITTEN_DIGITS: usize = 30;
 /// is written as the difference of the bounds of its row.
 ///
 /// # Errors
-/// [`ContradictoryRow`]
+/// [`ContradictoryRow`] when the lower bound of a row is above its upper bound.
 pub fn write(model: &Model) -> Result<String, ContradictoryRow> {
     let mut objective = "obj".to_owned();
     while model.rows.iter().any(|row| row.name == objective) {

@@ -30,7 +30,7 @@ pub enum ReadError {
 /// a keyword for minimising or maximising, is an LP file. Any other text is an MPS file.
 ///
 /// # Errors
-/// [`ReadError`] with the place and what was expected there.
+/// [`ReadError`] with the place of the error and what was expected there.
 ///
 /// # Examples
 /// ```

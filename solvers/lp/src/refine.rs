@@ -1,5 +1,4 @@
-//! Exact optima by iterative refinement: HiGHS does the pivots, and rationals state the remaining
-//! problem.
+//! Exact optima by iterative refinement: HiGHS does the pivots, and rationals state the remaining problem.
 //!
 //! Around an exact point `x` with exact prices `y`, the programme in the differences is
 //!
@@ -7,12 +6,11 @@
 //! max (c - y A) e - y s   such that   A e + s = S (b - A x),   e >= -S x,   s >= 0
 //! ```
 //!
-//! Here `S` is so large that a violation that doubles could not see becomes 1, and costs are
-//! magnified in the same way. An optimal basis of this programme is a basis of the original one,
-//! and nearly always exactly optimal after one or two steps (Gleixner, Steffy and Wolter,
-//! "Iterative refinement for linear programming", INFORMS Journal on Computing 28, 2016). If a
-//! feasible point is known from the start, `e = 0` is feasible whatever the rounding. Exact pivots
-//! repair the last basis if it is still not optimal.
+//! Here `S` is so large that a violation below the precision of doubles becomes 1, and costs are magnified in the same
+//! way. An optimal basis of this programme is a basis of the original one, and nearly always exactly optimal after one
+//! or two steps (Gleixner, Steffy and Wolter, "Iterative refinement for linear programming", INFORMS Journal on
+//! Computing 28, 2016). If a feasible point is known from the start, `e = 0` is feasible whatever the rounding. Exact
+//! pivots repair the last basis if it is still not optimal.
 
 use evenhand_problem::number::near;
 use rug::Rational;
@@ -25,7 +23,7 @@ use crate::settings::EXACT;
 /// The start of a refinement.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct StartingPoint<'a> {
-    /// A feasible point, by column, if one is known.
+    /// A feasible point, indexed by column, if one is known.
     pub point: Option<&'a [Rational]>,
     /// A basis close to an optimal one.
     pub basis: &'a [Variable],
@@ -33,10 +31,11 @@ pub struct StartingPoint<'a> {
 
 /// Computes the exact optimum, or the proof that no point is feasible.
 ///
-/// `units` holds, by column, about the largest value that the column can have.
+/// `units[j]` is roughly the largest value that column `j` can have.
 ///
 /// # Errors
-/// [`LpError::ExactlyUnbounded`] or [`LpError::PivotLimit`].
+/// [`LpError::ExactlyUnbounded`] when the optimum is unbounded, or [`LpError::PivotLimit`] when `max_pivots` pivots do
+/// not suffice.
 pub fn solve(
     lp: &ExactLp,
     units: &[f64],
@@ -49,10 +48,10 @@ pub fn solve(
     }
 }
 
-/// Computes a basis that is optimal for a right-hand side that is known only to some 20 digits.
+/// Computes a basis that is optimal for a right-hand side that is known only to about 20 digits.
 ///
-/// The basis may violate bounds by as much as the unknown digits. If a few refinements do not reach
-/// such a basis, the last one is returned.
+/// The basis may violate bounds by as much as the unknown digits. If a few refinements do not reach such a basis, the
+/// last basis is returned.
 #[must_use]
 pub fn nearly(lp: &ExactLp, units: &[f64], basis: &[Variable]) -> Vec<Variable> {
     let start = StartingPoint { point: None, basis };
@@ -72,7 +71,7 @@ fn refined<'lp>(
     let scaling = Scaling::new(lp, units);
     let mut around = DifferenceProgramme::start(lp, start.point);
     let mut basis = start.basis.to_vec();
-    // A basis given without a point may be optimal already, so it is tried first.
+    // A basis given without a point may already be optimal, so it is tested before the first refinement.
     let mut is_untested = start.point.is_none() && !basis.is_empty();
     for _ in 0..EXACT.refinements {
         if !std::mem::take(&mut is_untested) {
@@ -100,9 +99,9 @@ fn refined<'lp>(
 
 /// An optimum in doubles, as differences from the point at which the search started.
 pub struct InDoubles {
-    /// The differences, by column.
+    /// Difference of each column.
     pub differences: Vec<f64>,
-    /// By row: the change of the optimum for one more unit of the right-hand side.
+    /// For each row, the change of the optimum for one more unit of the right-hand side.
     pub duals: Vec<f64>,
     /// The optimal basis.
     pub basis: Vec<Variable>,
@@ -127,7 +126,7 @@ pub fn in_doubles(lp: &ExactLp, units: &[f64], start: StartingPoint<'_>) -> Resu
 struct Scaling<'a> {
     /// The units of the columns.
     units: &'a [f64],
-    /// By row: its largest entry in these units.
+    /// For each row, its largest entry in these units.
     rows: Vec<f64>,
     /// The largest cost in these units.
     cost: f64,
@@ -147,7 +146,7 @@ impl<'a> Scaling<'a> {
         Self { units, rows: rows.into_iter().map(or_one).collect(), cost: or_one(cost) }
     }
 
-    /// Returns the unit of a variable.
+    /// Returns the unit in which a variable is measured.
     fn unit(&self, variable: Variable) -> f64 {
         match variable {
             Variable::Column(j) => self.units[j],
@@ -156,18 +155,19 @@ impl<'a> Scaling<'a> {
     }
 }
 
-/// Returns the factor that makes a violation 1 in the differences, within limits.
+/// Returns the factor by which differences are multiplied so that a violation becomes 1, within limits.
 fn magnified(scale: f64, violation: Option<f64>) -> f64 {
     violation.map_or(scale, |v| (1.0 / v).min(scale * EXACT.magnification).max(1.0))
 }
 
 /// The programme in the differences from a point.
 struct DifferenceProgramme {
-    /// The point, by column.
+    /// The point: the value of each column.
     x: Vec<Rational>,
-    /// The prices, by row; all 0 at the start.
+    /// Price of each row. All prices are 0 at the start.
     y: Vec<Rational>,
-    /// The factors of the differences of the point, and of the prices.
+    /// The factor by which differences of the point are multiplied. `dual_scale` is the factor of differences of the
+    /// prices.
     primal_scale: f64,
     dual_scale: f64,
 }
@@ -183,8 +183,8 @@ impl DifferenceProgramme {
         }
     }
 
-    /// Returns the programme around the vertex of a basis that violates bounds; `None` if this
-    /// programme is the same as before.
+    /// Returns the programme around the vertex of a basis that violates bounds. `None` if this programme is the same as
+    /// before.
     fn closer(&self, search: &SimplexBasis<'_>, primal: Option<f64>, dual: Option<f64>) -> Option<Self> {
         let next = Self {
             x: search.x(),
@@ -195,7 +195,7 @@ impl DifferenceProgramme {
         (next.x != self.x || next.y != self.y).then_some(next)
     }
 
-    /// Computes the optimal basis in doubles, with the scaled solution.
+    /// Computes the optimal basis in doubles. Also returns the scaled solution.
     fn optimum(
         &self,
         lp: &ExactLp,
@@ -220,7 +220,7 @@ impl DifferenceProgramme {
         Ok((basis_out(lp, &priced, &float.basis()?), solution))
     }
 
-    /// Returns the rows whose slack has a cost of its own.
+    /// Returns the rows whose slack has its own cost.
     fn priced_rows(&self, lp: &ExactLp) -> impl Iterator<Item = usize> {
         let has_slack = |row: &usize| lp.rows[*row].0 != Sense::Equal;
         (0..lp.rows.len()).filter(has_slack).filter(|row| !self.y[*row].is_zero())

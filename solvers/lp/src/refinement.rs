@@ -56,7 +56,7 @@ pub fn refined(model: &Model, vertex: &Vertex<'_>, by: Magnification) -> Result<
     for ((column, x), cost) in model.columns.iter().zip(vertex.x()).zip(&reduced) {
         let (lower, upper) = around(&column.bounds, x, by.bounds);
         let entries = column.entries.iter().map(|(row, value)| (*row, value.to_f64()));
-        // This model of HiGHS maximises.
+        // [`FloatLp`] maximises.
         block.push_between(-cost.to_f64() * by.costs, lower, upper, entries)?;
     }
     for (row, (activity, price)) in vertex.activities().iter().zip(vertex.y()).enumerate() {
@@ -73,7 +73,7 @@ pub fn refined(model: &Model, vertex: &Vertex<'_>, by: Magnification) -> Result<
     Ok(Basis { columns: basis.columns, rows })
 }
 
-/// Returns bounds of the scaled difference from a value.
+/// Returns the bounds of the difference from a value, multiplied by `factor`.
 fn around(bounds: &Bounds, value: &Rational, factor: f64) -> (f64, f64) {
     let difference = |bound: &Rational| Rational::from(bound - value).to_f64() * factor;
     (

@@ -23,7 +23,7 @@ pub struct Settings {
     pub time: Option<Duration>,
     /// The number of rounds of iterative refinement. Two are usual.
     pub refinements: usize,
-    /// The number of exact pivots after which a basis is given up.
+    /// The number of exact pivots after which the solve ends with an error.
     pub most_pivots: usize,
 }
 
@@ -53,9 +53,10 @@ pub enum Status {
     Infeasible(Infeasibility),
     /// The objective is unbounded.
     Unbounded {
-        /// By column: a feasible point.
+        /// Value of each column at a feasible point.
         x: Vec<Rational>,
-        /// By column: a direction that leaves the point feasible and improves the objective.
+        /// A direction, with one entry for each column, that stays feasible from every feasible point and improves the
+        /// objective.
         ray: Vec<Rational>,
     },
     /// The time was up.
@@ -70,7 +71,7 @@ pub enum Status {
 /// A proof that no point is feasible.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Infeasibility {
-    /// Prices by row whose [bound](Model::proven_bound) without costs is above 0 (Farkas).
+    /// Prices of the rows whose [bound](Model::proven_bound) without costs is above 0 (Farkas).
     Prices(Vec<Rational>),
     /// The lower bound of this row or column is above its upper bound.
     EmptyBounds(Position),
@@ -81,18 +82,19 @@ pub enum Infeasibility {
 pub struct Optimum {
     /// The objective value, with the constant.
     pub objective: Rational,
-    /// Values by column.
+    /// Value of each column.
     pub x: Vec<Rational>,
-    /// Prices by row, of the minimised programme.
+    /// Price of each row, in the minimised programme.
     pub y: Vec<Rational>,
     /// The optimal basis.
     pub basis: Basis,
 }
 
-/// Solves a programme exactly. Columns that must be integers are relaxed.
+/// Solves a programme exactly. The requirement that columns are integers is left out.
 ///
 /// # Errors
-/// [`LpError::PivotLimit`], and errors of HiGHS for a programme that it cannot hold.
+/// [`LpError::PivotLimit`] when the exact pivots do not suffice, and errors of HiGHS for a programme that is too large
+/// for it.
 pub fn solve(model: &Model, settings: &Settings) -> Result<Answer, LpError> {
     let until = settings.time.map(|time| Instant::now() + time);
     if let Some(position) = empty_bounds(model) {
@@ -119,7 +121,8 @@ impl Search<'_> {
         self.until.is_some_and(|until| Instant::now() >= until)
     }
 
-    /// Returns the optimum. Returns `None` if there seems to be no optimum and `possible` says that this can be so.
+    /// Returns the optimum. Returns `None` if there seems to be no optimum and `possible` is true, which says that the
+    /// programme may have none.
     fn optimum(&mut self, model: &Model, possible: bool) -> Result<Option<Status>, LpError> {
         let left = self.until.map(|until| until.saturating_duration_since(Instant::now()).as_secs_f64());
         let basis = match in_doubles(model, left) {
@@ -193,7 +196,7 @@ fn optimum(model: &Model, vertex: &Vertex<'_>) -> Optimum {
     }
 }
 
-/// Returns the bounds that a vertex proves although it is not optimal.
+/// Returns the bounds that a vertex proves although the vertex is not optimal.
 fn limit(model: &Model, vertex: &Vertex<'_>) -> Status {
     let is_feasible = vertex.primal_violation().is_none();
     let feasible = is_feasible.then(|| (vertex.x().to_vec(), model.objective(vertex.x())));
@@ -236,7 +239,7 @@ fn in_doubles(model: &Model, seconds: Option<f64>) -> Result<Basis, LpError> {
     for (j, column) in model.columns.iter().enumerate() {
         let (lower, upper) = ends(&column.bounds);
         let entries = column.entries.iter().map(|(row, value)| (*row, value.to_f64()));
-        // This model of HiGHS maximises.
+        // [`FloatLp`] maximises.
         block.push_between(-model.minimised_cost(j).to_f64(), lower, upper, entries)?;
     }
     float.add_columns(&block)?;

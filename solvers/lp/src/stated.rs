@@ -1,4 +1,4 @@
-//! Reads answers that a solver printed: its values, and its prices if it states them.
+//! Reads answers that a solver printed: values, and prices if the answer states them.
 //!
 //! The formats are the solution files of HiGHS, SCIP, Gurobi, CPLEX (XML), glpsol (`--write`), Clp and CBC, QSopt_ex
 //! and MIPLIB, JSON (`lp-answer`), and lines with a name and a value. Numbers are read exactly as the written decimals.
@@ -17,9 +17,9 @@ use crate::mps::parse;
 /// An answer as a solver states it.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct StatedAnswer {
-    /// By column: the value, or 0 if none is stated.
+    /// Value of each column. It is 0 if the answer states no value.
     pub x: Vec<Rational>,
-    /// By row: the price in the minimised programme. `None` if no prices are stated.
+    /// Price of each row in the minimised programme. `None` if the answer states no prices.
     pub y: Option<Vec<Rational>>,
     /// The stated objective value.
     pub objective: Option<Rational>,
@@ -59,7 +59,7 @@ struct Reader<'m> {
 /// Reads an answer of a programme.
 ///
 /// # Errors
-/// [`StatedError`] with the line and what was expected there.
+/// [`StatedError`] with the line and what was expected in this line.
 pub fn read(model: &Model, text: &str) -> Result<StatedAnswer, StatedError> {
     let columns = model.columns.iter().enumerate().map(|(j, column)| (column.name.as_str(), j));
     let rows = model.rows.iter().enumerate().map(|(i, row)| (row.name.as_str(), i));
@@ -157,14 +157,14 @@ impl Reader<'_> {
             self.column(0, name, value).map_err(|error| at_line_of(raw, error))?;
         }
         if is_own {
-            // These formats leave out zeros.
+            // These formats leave out values of 0.
             self.x.iter_mut().for_each(|x| {
                 x.get_or_insert_with(Rational::new);
             });
         }
         for (name, raw) in objects("y").map_err(fault)?.iter().flat_map(Object::fields) {
             let value = document.result_number(raw).map_err(fault)?;
-            // Answers that this program wrote have prices of the minimised programme.
+            // In answers that this program wrote, prices are prices of the minimised programme.
             let is_negated = is_own && self.model.direction == Direction::Maximise;
             let price = self.price(0, name, if is_negated { -value } else { value });
             price.map_err(|error| at_line_of(raw, error))?;
@@ -201,8 +201,8 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// Reads `i ROW STATUS PRIMAL DUAL` and `j COLUMN STATUS PRIMAL DUAL`, numbered from 1. Integer programmes have no
-    /// status and no dual.
+    /// Reads the format of glpsol: lines `i ROW STATUS PRIMAL DUAL` and `j COLUMN STATUS PRIMAL DUAL`, numbered from 1.
+    /// Integer programmes have no status and no dual.
     fn glpk(&mut self, text: &str) -> Result<(), StatedError> {
         for (at, line) in text.lines().enumerate() {
             let words: Vec<&str> = line.split_whitespace().collect();
@@ -231,7 +231,7 @@ impl Reader<'_> {
     }
 
     /// Reads the format of Clp and CBC: lines `INDEX NAME VALUE DUAL`. Lines of rows come first if they are printed.
-    /// The columns begin at an index that does not grow.
+    /// The columns begin at the first line whose index is not larger than the index before.
     fn clp(&mut self, text: &str) -> Result<(), StatedError> {
         let mut entries: Vec<(usize, usize, String, &str, &str)> = Vec::new();
         let mut first_column = 0;

@@ -1,8 +1,8 @@
 //! A vertex of a programme with bounds, in exact numbers: its values, its prices, and pivots to a better vertex.
 //!
-//! The variables are the columns, then the activities `r = A x` of the rows, with `A x - r = 0`. The equations
+//! The variables are the columns, followed by the activities `r = A x` of the rows, with `A x - r = 0`. The equations
 //! determine the values of basic variables. Every other variable is at one of its bounds, or at 0 if it has no bound.
-//! Bounds do not become rows. The method is the textbook's primal simplex method for bounded variables. Its first phase
+//! Bounds do not become rows. The method is the textbook primal simplex method for bounded variables. Its first phase
 //! minimises the sum of violations.
 
 use std::time::Instant;
@@ -26,18 +26,18 @@ struct WholeColumn {
     entries: Vec<(usize, Integer)>,
 }
 
-/// A vertex.
+/// A vertex of a programme and its basis.
 pub struct Vertex<'m> {
     model: &'m Model,
     columns: Vec<WholeColumn>,
-    /// By position in the basis: the variable.
+    /// Variable at each position of the basis.
     basis: Vec<usize>,
-    /// By variable: its status, which says at which bound it is.
+    /// Status of each variable. For a variable that is not basic, the status says at which bound it is.
     status: Vec<BasisStatus>,
     factors: Factors,
-    /// By variable: its value.
+    /// Value of each variable.
     values: Vec<Rational>,
-    /// Prices by row.
+    /// Price of each row.
     y: Vec<Rational>,
     pivots: usize,
     stalled: usize,
@@ -47,9 +47,10 @@ pub struct Vertex<'m> {
 pub enum End {
     /// The vertex is optimal.
     Optimal,
-    /// No point is feasible. Prices by row prove it: their bound without costs is above 0.
+    /// No point is feasible. The prices of the rows prove it: their bound without costs is above 0.
     Infeasible(Vec<Rational>),
-    /// The objective is unbounded. By column: a direction in which it improves without end.
+    /// The objective is unbounded. The vector has one entry for each column: a direction in which the objective
+    /// improves without end.
     Unbounded(Vec<Rational>),
     /// The time is up.
     Limit,
@@ -58,13 +59,13 @@ pub enum End {
 /// A variable that enters the basis.
 struct Entering {
     variable: usize,
-    /// Whether its value rises.
+    /// True if the variable rises when it enters, false if it falls.
     rises: bool,
 }
 
 /// The event that ends the step of an entering variable.
 enum Blocked {
-    /// No event: the variable can rise or fall without end.
+    /// The variable can rise or fall without end.
     Never,
     /// The entering variable reaches its other bound.
     Flips(Rational),
@@ -130,7 +131,7 @@ impl<'m> Vertex<'m> {
         Basis { columns: columns.to_vec(), rows: rows.to_vec() }
     }
 
-    /// Returns the largest violation of a bound; `None` at a feasible vertex.
+    /// Returns the largest violation of a bound. `None` at a feasible vertex.
     pub fn primal_violation(&self) -> Option<f64> {
         let violations = self.basis.iter().map(|k| bounds(self.model, *k).violation(&self.values[*k]));
         violations
@@ -153,7 +154,7 @@ impl<'m> Vertex<'m> {
     /// Pivots until the vertex is optimal, or proves that no vertex is optimal.
     ///
     /// # Errors
-    /// [`LpError::PivotLimit`].
+    /// [`LpError::PivotLimit`] when `most_pivots` pivots do not suffice.
     pub fn optimise(&mut self, most_pivots: usize, until: Option<Instant>) -> Result<End, LpError> {
         let n = self.model.columns.len();
         loop {
@@ -170,7 +171,7 @@ impl<'m> Vertex<'m> {
             };
             let Some(entering) = self.entering(!infeasible) else {
                 if infeasible {
-                    // The bound of these prices without costs is the least sum of violations.
+                    // Without costs, the bound that these prices prove is the least sum of violations.
                     return Ok(End::Infeasible(std::mem::take(&mut self.y)));
                 }
                 return Ok(End::Optimal);
@@ -193,7 +194,7 @@ impl<'m> Vertex<'m> {
         }
     }
 
-    /// Sets the values of all variables according to their status.
+    /// Sets the values of all variables according to their status and their bounds.
     fn rest(&mut self) {
         let n = self.model.columns.len();
         let mut rest = vec![Rational::new(); self.model.rows.len()];
@@ -226,12 +227,13 @@ impl<'m> Vertex<'m> {
         self.prices_at(self.basis.iter().map(|k| cost(*k)).collect())
     }
 
-    /// Returns the prices for the given costs of basic variables, by position.
+    /// Returns the prices for the given costs of basic variables. `costs` is indexed by position in the basis.
     fn prices_at(&self, costs: Vec<Rational>) -> Vec<Rational> {
         self.factors.solve_transposed(costs)
     }
 
-    /// Returns, by position, the costs that describe the sum of violations.
+    /// Returns the gradient of the sum of violations: one cost for each basic variable, indexed by position in the
+    /// basis.
     fn gradients(&self) -> Vec<Rational> {
         let gradient = |k: &usize| {
             let (bounds, value) = (bounds(self.model, *k), &self.values[*k]);
@@ -242,7 +244,8 @@ impl<'m> Vertex<'m> {
         self.basis.iter().map(gradient).collect()
     }
 
-    /// Returns the reduced cost of a variable as a numerator and a factor: it is `numerator / (factor * denominator of y)`.
+    /// Returns the reduced cost of a variable as a numerator and a factor. The reduced cost is
+    /// `numerator / (factor * denominator of y)`.
     fn reduced_cost(&self, k: usize, y: &Multipliers, with_costs: bool) -> (Integer, Integer) {
         match k.checked_sub(self.columns.len()) {
             Some(row) => (y.numerator(row).clone(), Integer::from(1)),
@@ -256,8 +259,8 @@ impl<'m> Vertex<'m> {
         }
     }
 
-    /// Returns whether a variable has to rise (or fall) for the objective to improve at this reduced cost. `None` if it
-    /// may stay.
+    /// Returns true if a variable has to rise for the objective to improve at this reduced cost, and false if it has to
+    /// fall. Returns `None` if the variable may stay at its value.
     fn improves(&self, k: usize, reduced: &Integer) -> Option<bool> {
         let rises = match self.status[k] {
             BasisStatus::Basic => return None,
@@ -288,7 +291,7 @@ impl<'m> Vertex<'m> {
         best.map(|(_, entering)| entering)
     }
 
-    /// Returns, by position, how fast basic variables fall while this variable rises.
+    /// Returns how fast each basic variable falls while `variable` rises, indexed by position in the basis.
     fn direction(&self, variable: usize) -> Vec<Rational> {
         let mut column = vec![Rational::new(); self.model.rows.len()];
         for (row, value) in matrix_column(self.model, variable) {
@@ -336,7 +339,7 @@ impl<'m> Vertex<'m> {
         first
     }
 
-    /// Moves along a direction.
+    /// Moves the values along a direction.
     fn step(&mut self, entering: &Entering, direction: &[Rational], step: &Rational) {
         let signed = if entering.rises { step.clone() } else { Rational::from(-step) };
         self.values[entering.variable] += &signed;
@@ -361,7 +364,7 @@ impl<'m> Vertex<'m> {
         }
     }
 
-    /// Returns, by column, the direction of a step without end.
+    /// Returns the direction of a step without end, with one entry for each column.
     fn ray(&self, entering: &Entering, direction: &[Rational]) -> Vec<Rational> {
         let n = self.model.columns.len();
         let sign = Rational::from(if entering.rises { 1 } else { -1 });
@@ -393,7 +396,7 @@ impl<'m> Vertex<'m> {
     }
 }
 
-/// Returns the bounds of a variable: of a column, or of a row.
+/// Returns the bounds of a variable. The variable is a column or the activity of a row.
 fn bounds(model: &Model, k: usize) -> &Bounds {
     match k.checked_sub(model.columns.len()) {
         None => &model.columns[k].bounds,
@@ -401,7 +404,7 @@ fn bounds(model: &Model, k: usize) -> &Bounds {
     }
 }
 
-/// Returns the status of a variable, corrected to a bound that it really has.
+/// Returns the stated status of a nonbasic variable, corrected to a bound that the variable really has.
 fn resting(bounds: &Bounds, stated: BasisStatus) -> BasisStatus {
     match (stated, &bounds.lower, &bounds.upper) {
         (BasisStatus::Upper, _, Some(_)) | (_, None, Some(_)) => BasisStatus::Upper,
@@ -443,7 +446,7 @@ fn whole_column(entries: &SparseRow, cost: &Rational) -> WholeColumn {
     WholeColumn { cost: whole(cost), entries, factor }
 }
 
-/// Returns a positive number as a double that is above 0 even if the number is too small.
+/// Returns a positive number as a double. The double is above 0 even if the number is too small for a double.
 fn positive(value: &Rational) -> f64 {
     value.to_f64().clamp(f64::MIN_POSITIVE, f64::MAX)
 }

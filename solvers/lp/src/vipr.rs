@@ -1,9 +1,9 @@
 //! Writes the proof of an answer as a VIPR file, a format with an independent checker by its authors (Cheung, Gleixner
 //! and Steffy, "Verifying integer programming results", IPCO 2017).
 //!
-//! A VIPR file states every finite bound as a constraint of its own. The bound on the objective, or the contradiction,
-//! is one linear combination of them. A VIPR file cannot state two things: the constant of the objective, and the proof
-//! that an objective is unbounded.
+//! A VIPR file states every finite bound as a separate constraint. The bound on the objective, or the contradiction, is
+//! one linear combination of these constraints. A VIPR file cannot state two things: the constant of the objective, and
+//! the proof that an objective is unbounded.
 
 use std::fmt::Write;
 
@@ -20,8 +20,8 @@ struct Constraint<'m> {
     of: Position,
 }
 
-/// Returns the VIPR file of an optimum or of an infeasible programme. Returns `None` for another status. Columns that
-/// must be integers are relaxed.
+/// Returns the VIPR file of an optimum or of an infeasible programme. Returns `None` for another status. The
+/// requirement that columns are integers is left out.
 #[must_use]
 pub fn write(model: &Model, answer: &Answer) -> Option<String> {
     let constraints = constraints(model);
@@ -150,7 +150,7 @@ fn factors(constraints: &[Constraint<'_>], y: &[Rational], reduced: &[Rational])
     constraints.iter().enumerate().filter_map(factor).collect()
 }
 
-/// Returns the entries by row, as `(column, value)`.
+/// Returns the entries of each row as `(column, value)`.
 fn rows(model: &Model) -> Vec<Vec<(usize, &Rational)>> {
     let mut rows = vec![Vec::new(); model.rows.len()];
     for (j, column) in model.columns.iter().enumerate() {

@@ -6,8 +6,8 @@
 
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, FullPivLU};
 
-/// Pivots below this fraction of the first pivot count as 0, because the remaining equations then
-/// depend on the others.
+/// Pivots below this fraction of the first pivot count as 0, because the remaining equations then depend on the
+/// equations before.
 const LEAST_PIVOT: f64 = 1e-11;
 
 /// Solves `matrix x = right`.
@@ -88,7 +88,7 @@ pub(crate) fn factor(mut matrix: DMatrix<f64>, ridges: &[f64]) -> Option<Factore
 }
 
 impl Factored {
-    /// Returns the solution for a right-hand side.
+    /// Returns the solution of the system for a right-hand side.
     pub fn solve(&self, right: &DVector<f64>) -> DVector<f64> {
         self.factor.solve(&right.component_mul(&self.scale)).component_mul(&self.scale)
     }

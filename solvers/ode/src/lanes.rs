@@ -1,8 +1,7 @@
 //! Kernels over blocks of users, generic over the vector instructions of the machine.
 //!
-//! Sums are taken in [`LANES`] lanes and without fused operations, so the bits of the result do not
-//! depend on the instructions. All functions are inlined, because only then they use the vector
-//! instructions of the caller.
+//! Sums are computed in [`LANES`] lanes and without fused operations, so the bits of the result do not depend on the
+//! instructions. All functions are inlined, because only then they use the vector instructions of the caller.
 
 use pulp::Simd;
 

@@ -1,28 +1,25 @@
 //! The limit of the trajectory, computed by following a central path in the space of prices.
 //!
-//! The trajectory of the paper ("No Justified Complaints", equation (12), with the dummy resources
-//! `x_i <= 1`) is the central path, with `c = 1 / mu`, of `max sum_i e_i log x_i` under the
-//! capacities. So is every path
+//! The trajectory of the paper ("No Justified Complaints", equation (12), with the dummy resources `x_i <= 1`) is the
+//! central path, with `c = 1 / mu`, of `max sum_i e_i log x_i` under the capacities. Every path
 //!
 //! ```text
 //! x_i (sum_j b_j r_ij mu / s_j + b_0i mu / (cap_i - x_i)) = e_i,   s_j = 1 - sum_i x_i r_ij
 //! ```
 //!
-//! with positive weights `b` of the barrier: all of them end in the same point. Here `b_j` is 1 by
-//! default, and `b_0i = b_0 e_i` for entitlements of sum 1, so all caps together have the weight of
-//! one resource. (With the paper's weight of 1 for every cap, the caps of many users keep every
-//! user below its share until `mu` is far below the least entitlement.)
+//! with positive weights `b` of the barrier is also such a central path. All of these paths end in the same point. Here
+//! `b_j` is 1 by default, and `b_0i = b_0 e_i` for entitlements of sum 1, so all caps together have the weight of one
+//! resource. (With the paper's weight of 1 for every cap, the caps of many users keep every user below its share until
+//! `mu` is far below the least entitlement.)
 //!
-//! With prices `p_j = b_j mu / s_j`, every `x_i` is a closed function of the payment of user `i`.
-//! Only the `m` prices are unknown, so a step takes `O(N m^2)` time and `O(N m)` memory. Three
-//! methods are used:
+//! With prices `p_j = b_j mu / s_j`, every `x_i` is a closed function of the payment of user `i`. Only the `m` prices
+//! are unknown, so a step takes `O(N m^2)` time and `O(N m)` memory. Three methods are used:
 //!
 //! - Mehrotra's predictor and corrector for prices and slacks, for about five steps.
-//! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which resources are
-//!   bottlenecks. It takes about three steps, and the last one reaches rounding error. If it does
-//!   not converge, the path continues.
-//! - A damped Newton method in which every step reduces the function. It starts again from the
-//!   beginning if the first method fails, which is rare (about 1 in 8,000 random pools tried).
+//! - Newton's method at `mu = 0` on the bottlenecks, as soon as it is clear which resources are bottlenecks. It takes
+//!   about three steps, and the last step reaches rounding error. If it does not converge, the path continues.
+//! - A damped Newton method in which every step reduces the function. It starts again from the beginning if the first
+//!   method fails, which is rare (about 1 in 8,000 random pools tried).
 //!
 //! The result is the same, bit by bit, for any number of threads and any vector instructions.
 
@@ -51,10 +48,10 @@ pub struct BarrierWeights {
 }
 
 impl BarrierWeights {
-    /// Builds weights: one per resource (missing ones are 1), and one for the caps.
+    /// Builds weights: one for each resource (missing weights are 1), and one for the caps.
     ///
     /// # Errors
-    /// A weight is not positive, or outside the range of `LARGEST_MAGNITUDE`.
+    /// [`PoolError`] when a weight is not positive, or outside the range of `LARGEST_MAGNITUDE`.
     pub fn new(resources: Vec<f64>, caps: f64) -> Result<Self, PoolError> {
         for (index, &value) in resources.iter().chain([&caps]).enumerate() {
             if !(value > 0.0 && in_range(value)) {
@@ -73,7 +70,7 @@ pub struct PathSettings {
     pub tolerance: f64,
     /// The largest number of steps along the path.
     pub max_iterations: usize,
-    /// The weights of the barrier; all 1 by default.
+    /// The weights of the barrier. All are 1 by default.
     pub barrier: BarrierWeights,
 }
 
@@ -85,7 +82,7 @@ impl Default for PathSettings {
 
 /// Follows the path to its limit, the Eisenberg-Gale point of the pool.
 ///
-/// Takes about ten passes over the requests, `O(N m^2)` each.
+/// The method takes about ten passes over the requests, each in `O(N m^2)` time.
 #[must_use]
 pub fn follow(pool: &Pool, settings: &PathSettings) -> PathResult {
     let blocks = Blocks::new(pool);

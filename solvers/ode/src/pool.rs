@@ -2,10 +2,10 @@
 
 use thiserror::Error;
 
-/// The largest magnitude of a request, a finite cap, or an entitlement relative to the sum of all.
+/// The largest magnitude of a request, of a finite cap, and of an entitlement relative to the sum of all entitlements.
 ///
-/// Such numbers must be 0 or lie between [`SMALLEST_MAGNITUDE`] and this number. Beyond it, squares
-/// of their products leave the range of a double.
+/// Such numbers must be 0 or lie between [`SMALLEST_MAGNITUDE`] and this number. Squares of products of larger numbers
+/// leave the range of a double.
 pub const LARGEST_MAGNITUDE: f64 = 1e60;
 /// The smallest magnitude, except 0, of the numbers that [`LARGEST_MAGNITUDE`] lists.
 pub const SMALLEST_MAGNITUDE: f64 = 1e-60;
@@ -51,8 +51,8 @@ pub enum PoolError {
         /// The given number.
         value: f64,
     },
-    /// An entitlement is not positive (or is negative, if zero is allowed), not finite, or out of
-    /// range relative to the sum of all.
+    /// An entitlement is not positive (or is negative, if zero is allowed), not finite, or out of range relative to the
+    /// sum of all entitlements.
     #[error("user {user}: the entitlement {value} is not positive or not in the range of this solver")]
     Entitlement {
         /// The index of the user.
@@ -90,13 +90,12 @@ pub enum PoolError {
 impl Pool {
     /// Builds a pool.
     ///
-    /// `requests` is a matrix `users x resources`, row by row, in units of the resource's capacity.
-    /// `entitlements` has one positive number per user, in any unit. `caps` has one number per
-    /// user: the largest fraction of its request that the user can use. It is normally 1, and
-    /// [`f64::INFINITY`] for no cap.
+    /// `requests` is a matrix `users x resources`, row by row, in units of the resource's capacity. `entitlements` has
+    /// one positive number per user, in any unit. `caps` has one number per user: the largest fraction of its request
+    /// that the user can use. It is normally 1, and [`f64::INFINITY`] for no cap.
     ///
     /// # Errors
-    /// The lengths do not match, a number is negative, NaN, or outside the range of
+    /// [`PoolError`] when the lengths do not match, a number is negative, NaN, or outside the range of
     /// [`LARGEST_MAGNITUDE`], or a user has neither requests nor a cap.
     pub fn new(
         n_resources: usize,
@@ -111,14 +110,13 @@ impl Pool {
         }
     }
 
-    /// Builds a pool in which an entitlement may be 0, as the literal trajectory of the paper
-    /// allows.
+    /// Builds a pool in which an entitlement may be 0, as the literal trajectory of the paper allows.
     ///
-    /// A user with entitlement 0 gets nothing, so the allocation need not be Pareto optimal. The
-    /// arguments are those of [`Pool::new`].
+    /// A user with entitlement 0 gets nothing, so the allocation need not be Pareto optimal. The arguments are those of
+    /// [`Pool::new`].
     ///
     /// # Errors
-    /// The same as for [`Pool::new`], and when every entitlement is 0.
+    /// The same errors as [`Pool::new`], and an error when every entitlement is 0.
     pub fn with_zero_entitlements(
         n_resources: usize,
         requests: Vec<f64>,
@@ -207,7 +205,7 @@ impl Pool {
         &self.entitlements
     }
 
-    /// Returns the largest useful fraction of its request, one per user; infinite for no cap.
+    /// Returns the cap of each user: the largest fraction of its request that the user can use. Infinite for no cap.
     #[must_use]
     pub fn caps(&self) -> &[f64] {
         &self.caps
@@ -224,7 +222,7 @@ fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(),
     if expected == found { Ok(()) } else { Err(PoolError::Length { what, expected, found }) }
 }
 
-/// Returns whether a number is 0 or of a size with which the solvers can calculate.
+/// Returns true if a number is 0 or of a size with which the solvers can calculate.
 pub(crate) fn in_range(value: f64) -> bool {
     value == 0.0 || (value.is_finite() && (SMALLEST_MAGNITUDE..=LARGEST_MAGNITUDE).contains(&value))
 }

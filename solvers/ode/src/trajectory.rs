@@ -42,17 +42,17 @@ pub struct TrajectorySettings {
     pub method: RungeKutta,
     /// The error allowed in a step, relative to every allocation, slack and distance from a cap.
     ///
-    /// It is the root of the mean square over all of them, weighted so that slacks are not
-    /// outnumbered.
+    /// The error of a step is the root of the mean square of these relative errors. The weights of the mean give slacks
+    /// enough influence although there are fewer slacks than allocations.
     pub relative_tolerance: f64,
     /// The integration stops when no user's margin (see [`crate::margin`]) is below minus this
     /// tolerance. A resource with at most this slack counts as a bottleneck.
     pub stop_tolerance: f64,
     /// The integration stops at this `c`.
     pub c_max: f64,
-    /// The largest number of steps, including rejected ones.
+    /// The largest number of steps, including rejected steps.
     pub max_steps: u32,
-    /// Whether to record `x` at every step.
+    /// If true, `x` is recorded at every step.
     pub record: bool,
 }
 
@@ -71,10 +71,9 @@ impl Default for TrajectorySettings {
 
 /// Integrates the trajectory of a pool.
 ///
-/// Never returns [`TrajectoryStatus::Converged`] unless the criterion of
-/// [`TrajectorySettings::stop_tolerance`] holds at the last point. If `c_max` is NaN or not
-/// positive, the integration stays at `c = 0`. A tolerance that is NaN or 0 ends in a failure
-/// status.
+/// The status is [`TrajectoryStatus::Converged`] only if the criterion of [`TrajectorySettings::stop_tolerance`] is met
+/// at the last point. If `c_max` is NaN or not positive, the integration stays at `c = 0`. A tolerance that is NaN or 0
+/// ends in a failure status.
 #[must_use]
 pub fn integrate(pool: &Pool, settings: &TrajectorySettings) -> TrajectoryResult {
     let layout = Layout::new(pool);
@@ -104,10 +103,10 @@ fn start(pool: &Pool, layout: &Layout) -> DVector<f64> {
     DVector::from_iterator(layout.len(Time::C), values)
 }
 
-/// The way in which a phase ended.
+/// The end of a phase of the integration.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum End {
-    /// The phase ended at this `c`, either at the criterion or at the end of the interval.
+    /// The phase ended at this `c`, either because the criterion was met or at the end of the interval.
     Reached(f64),
     /// The phase failed earlier, with this status, at this `c`.
     Failed(TrajectoryStatus, f64),
@@ -170,7 +169,7 @@ impl Run<'_> {
         }
     }
 
-    /// Returns whether the criterion holds at this state.
+    /// Returns true if the criterion is met at this state.
     fn is_satisfied(&self, state: &DVector<f64>) -> bool {
         let evaluations = Cell::new(0);
         let tolerance = self.settings.stop_tolerance;

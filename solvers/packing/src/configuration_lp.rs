@@ -1,15 +1,14 @@
 //! The exact optimum of the configuration linear programme, by column generation, with a proof.
 //!
-//! Let `s_j` be the number of jobs of type `j` that are not served, and `x_k` the number of servers
-//! with configuration `k`. The programme is `max -sum_j u_j s_j` subject to `s_j + sum_k x_k k_j >=
-//! rho_j` for every type and `sum_k x_k <= size` for every pool. Idle servers have the empty
-//! configuration.
+//! Let `s_j` be the number of jobs of type `j` that are not served, and `x_k` the number of servers with configuration
+//! `k`. The programme is `max -sum_j u_j s_j` subject to `s_j + sum_k x_k k_j >= rho_j` for every type and
+//! `sum_k x_k <= size` for every pool. Idle servers have the empty configuration.
 //!
-//! HiGHS keeps one warm model, and columns are added to it. Its dual prices of the types, rounded
-//! to integers, become the profits of a knapsack problem. A configuration that is worth more than
-//! the price of its server becomes a new column. When the knapsack returns no such configuration,
-//! the basis is solved in rationals. The knapsack must then prove that no configuration is worth
-//! more than its server at the exact prices. A configuration that refutes this becomes a column.
+//! HiGHS keeps one model with its last basis, and columns are added to this model. The dual prices of the types,
+//! rounded to integers, become the profits of a knapsack problem. A configuration that is worth more than the price of
+//! its server becomes a new column. When the knapsack returns no such configuration, the basis is solved in rationals.
+//! The knapsack must then prove that no configuration is worth more than its server at the exact prices. A
+//! configuration that refutes this becomes a column.
 
 use crate::limits::PackingError;
 use crate::settings::PACKING;
@@ -26,19 +25,18 @@ use evenhand_exact::ratio::PricingProof;
 pub struct PackingOptimum {
     /// The optimal value, `sum_j u_j Y_j = sum_j alpha_j rho_j + sum_i pi_i size_i`.
     pub value: Rational,
-    /// `(pool, configuration, servers)` with more than 0 servers. The other servers of a pool are
-    /// idle.
+    /// `(pool, configuration, servers)` for each configuration that more than 0 servers have. The other servers of a
+    /// pool are idle.
     pub servers: Vec<(usize, Vec<u64>, Rational)>,
-    /// The jobs served, by type: `Y_j`.
+    /// For each type, the jobs served: `Y_j`.
     pub served: Vec<Rational>,
-    /// The price of the load, by type. `alpha_j + beta_j = u_j`, and both are at least 0.
+    /// For each type, the price of its load. `alpha_j + beta_j = u_j`, and both are at least 0.
     pub alpha: Vec<Rational>,
-    /// The price of a slot (room for one job on a server), by type.
+    /// For each type, the price of a slot (free capacity for one job on a server).
     pub beta: Vec<Rational>,
-    /// The price of a server, by pool: `sum_j beta_j k_j <= pi_i` for every configuration of pool
-    /// `i`.
+    /// For each pool, the price of a server: `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`.
     pub pi: Vec<Rational>,
-    /// The proofs that `pi_i` is at least the worth of every configuration, by pool.
+    /// For each pool, the proof that every configuration is worth at most `pi_i`.
     pub proofs: Vec<PricingProof>,
     /// The number of configurations that were generated.
     pub n_columns: usize,
@@ -78,7 +76,7 @@ pub(super) fn solve_from(
     master.add(start)?;
     for round in 1..=PACKING.most_rounds {
         best.limits().turns(PACKING.round_turns)?;
-        // If HiGHS fails, exact pivots solve the programme from the start.
+        // If HiGHS fails, exact pivots solve the programme without a starting basis.
         let found = master.float.solve().ok().map(|solution| master.price(&solution.row_duals));
         let new = match found {
             Some(columns) if !columns.is_empty() => columns,
@@ -102,8 +100,7 @@ struct ConfigurationMaster<'a, 'p> {
     sizes: &'a [Rational],
     /// The types with a reward and a load. All other types have the price 0.
     types: Vec<usize>,
-    /// The largest number of jobs that fit on one server, by position in `types`. It serves as the
-    /// unit of a row.
+    /// For each position in `types`, the largest number of jobs that fit on one server. It is the unit of the row.
     most: Vec<u64>,
     float: FloatLp,
     columns: Vec<PooledConfiguration>,
@@ -138,8 +135,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         let mut rows: Vec<(f64, f64)> = types
             .iter()
             .zip(&most)
-            // A load above what all servers can hold (1 in this unit) is equivalent to an unlimited
-            // one.
+            // A load above what all servers can serve (1 in this unit) is equivalent to an unlimited load.
             .map(|(&j, most)| (fraction(&Rational::from(&loads[j] / most)).min(2.0), f64::INFINITY))
             .collect();
         rows.extend(sizes.iter().map(|size| (f64::NEG_INFINITY, fraction(size))));
@@ -154,8 +150,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         Ok(Self { best, loads, sizes, types, most, float, columns: Vec::new(), known })
     }
 
-    /// Returns the configurations that fill a server with jobs of a single type, for every pool and
-    /// type.
+    /// Returns the configurations that fill a server with jobs of a single type. There is one for every pool and type.
     fn single_types(&self) -> Vec<PooledConfiguration> {
         let problem = self.best.problem();
         let mut columns = Vec::new();
@@ -169,7 +164,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         columns
     }
 
-    /// Adds columns that are not known yet.
+    /// Adds the columns that are not in the programme yet.
     fn add(&mut self, columns: Vec<PooledConfiguration>) -> Result<(), PackingError> {
         let mut block = ColumnBlock::default();
         for column in columns {
@@ -185,7 +180,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         Ok(self.float.add_columns(&block)?)
     }
 
-    /// Returns new columns whose reduced costs improve the programme at the dual prices of HiGHS.
+    /// Returns new columns whose reduced costs improve the programme at the dual prices from HiGHS.
     fn price(&self, duals: &[f64]) -> Vec<PooledConfiguration> {
         let mut profits = vec![Integer::new(); self.best.problem().n_types()];
         for (row, (&j, most)) in self.types.iter().zip(&self.most).enumerate() {
@@ -202,8 +197,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         columns
     }
 
-    /// Solves the programme in rationals from the basis of HiGHS, and tries to prove its
-    /// optimality.
+    /// Solves the programme in rationals, starting from the basis of HiGHS, and tries to prove its optimality.
     fn exact(&mut self) -> Result<ExactProgramme, PackingError> {
         let problem = self.best.problem();
         let (n_types, jobs) = (self.types.len(), problem.jobs());
@@ -222,8 +216,7 @@ impl<'a, 'p> ConfigurationMaster<'a, 'p> {
         }
         let optimum = lp.optimise(&self.basis(), PACKING.most_pivots)?;
 
-        // The duals of the loads are the prices of slots, and those of the pools the prices of
-        // servers.
+        // The duals of the loads are the prices of slots. The duals of the pools are the prices of servers.
         let mut beta = vec![Rational::new(); jobs.len()];
         for (row, &j) in self.types.iter().enumerate() {
             beta[j] = Rational::from(-&optimum.y[row]);

@@ -1,15 +1,13 @@
-//! The greedy placement: with whole servers and jobs (GPA), and its fluid limit.
+//! The greedy placement with whole servers and jobs (GPA), and its fluid limit.
 //!
-//! Both repeat the same step. They take the best configuration of the types that still have jobs
-//! and give it servers until one of its types has no job left or no server is left. Then they
-//! remove that type. If several types run out together, they remove the one with the lowest index
-//! first. Pools are filled one after another in the order of the file. Each pool starts with the
-//! types that the earlier pools have not exhausted.
+//! Both repeat the same step. A step takes the best configuration of the types that still have jobs. It gives this
+//! configuration servers until one of its types has no job left or no server is left. Then the exhausted type is
+//! removed. If several types run out together, the type with the lowest index is removed first. Pools are filled one
+//! after another in the order of the file. Each pool starts with the types that the earlier pools have not exhausted.
 //!
-//! On one pool with unlimited servers, the steps are the permutation `phi` and the constants `z` of
-//! Proposition 3.1. Step `i` exhausts `phi_i` after `z_i` servers with `MaxReward` of the types
-//! `phi_i, phi_(i+1), ...`. The global greedy assignment (Definition 3.2) is the initial segment of
-//! these steps that uses one server in total.
+//! On one pool with unlimited servers, the steps are the permutation `phi` and the constants `z` of Proposition 3.1.
+//! Step `i` exhausts `phi_i` after `z_i` servers with `MaxReward` of the types `phi_i, phi_(i+1), ...`. The global
+//! greedy assignment (Definition 3.2) is the initial segment of these steps that uses one server in total.
 
 use std::sync::Arc;
 
@@ -21,13 +19,13 @@ use super::max_reward::{BestConfiguration, MaxReward};
 /// One step of the greedy placement, which gives several servers the same configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GreedyStep<T> {
-    /// The pool.
+    /// The index of the pool.
     pub pool: usize,
     /// The configuration and its reward.
     pub best: Arc<BestConfiguration>,
     /// The number of servers that get this configuration. It may be 0.
     pub servers: T,
-    /// The type that has no job left after this step; `None` when the servers ran out first.
+    /// The type that has no job left after this step. `None` if the servers ran out first.
     pub exhausted: Option<usize>,
 }
 
@@ -36,9 +34,9 @@ pub struct GreedyStep<T> {
 pub struct Fluid {
     /// The steps, in order.
     pub steps: Vec<GreedyStep<Rational>>,
-    /// The reward per unit of time. Every slot holds a job.
+    /// The reward per unit of time. Every slot has a job.
     pub reward: Rational,
-    /// The jobs that are not served, by type.
+    /// For each type, the jobs that are not served.
     pub left: Vec<Rational>,
 }
 
@@ -47,20 +45,20 @@ pub struct Fluid {
 pub struct Whole {
     /// The steps, in order.
     pub steps: Vec<GreedyStep<Integer>>,
-    /// The reward of all slots, whether they hold a job or not.
+    /// The reward of all slots, with or without a job.
     pub slot_reward: Rational,
-    /// The reward of the slots that hold a job.
+    /// The reward of the slots that have a job.
     pub reward: Rational,
-    /// The jobs that are not served, by type.
+    /// For each type, the jobs that are not served.
     pub left: Vec<Integer>,
 }
 
 /// An amount of servers or jobs: a whole number, or a fluid quantity.
 trait Amount: Clone + Ord {
     fn zero() -> Self;
-    /// Returns the number of servers that hold `self` jobs with `k > 0` jobs on each.
+    /// Returns the number of servers that are needed for `self` jobs with `k > 0` jobs on each server.
     fn servers(&self, k: u64) -> Self;
-    /// Returns `self - k * servers`, or 0 if that is negative.
+    /// Returns `self - k * servers`, or 0 if the difference is negative.
     fn less(&self, k: u64, servers: &Self) -> Self;
 }
 
@@ -97,7 +95,7 @@ impl Amount for Integer {
 /// Sizes are numbers of servers or fractions of all servers. The loads are in the same unit.
 ///
 /// # Errors
-/// The same as for [`MaxReward::first`].
+/// The same errors as [`MaxReward::first`].
 pub fn fluid(
     best: &mut MaxReward<'_>,
     loads: &[Rational],
@@ -111,11 +109,11 @@ pub fn fluid(
 
 /// Computes the permutation and the constants of Proposition 3.1 for pool `i`.
 ///
-/// The result is the greedy assignment if pool `i` has as many servers as greedy needs. The sum of
-/// the constants is the number of servers at which greedy serves all jobs.
+/// The result is the greedy assignment if pool `i` has as many servers as greedy needs. The sum of the constants is the
+/// number of servers at which greedy serves all jobs.
 ///
 /// # Errors
-/// The same as for [`MaxReward::first`].
+/// The same errors as [`MaxReward::first`].
 pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Result<Fluid, PackingError> {
     let mut sizes = vec![Some(Rational::new()); best.problem().n_pools()];
     sizes[i] = None;
@@ -128,7 +126,7 @@ pub fn unlimited(best: &mut MaxReward<'_>, i: usize, loads: &[Rational]) -> Resu
 /// Runs the Greedy Placement Algorithm (Algorithm 1): whole jobs on whole servers.
 ///
 /// # Errors
-/// The same as for [`MaxReward::first`].
+/// The same errors as [`MaxReward::first`].
 pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) -> Result<Whole, PackingError> {
     let sizes: Vec<Option<Integer>> = servers.iter().cloned().map(Some).collect();
     let (steps, left) = assign_greedily(best, jobs, &sizes)?;
@@ -141,8 +139,8 @@ pub fn whole(best: &mut MaxReward<'_>, jobs: &[Integer], servers: &[Integer]) ->
 
 type GreedyAssignment<T> = (Vec<GreedyStep<T>>, Vec<T>);
 
-/// Runs the greedy placement; `None` as a size stands for unlimited servers. Returns the steps and
-/// the jobs left.
+/// Runs the greedy placement. The size `None` stands for unlimited servers. Returns the steps and the jobs that are
+/// left.
 fn assign_greedily<T: Amount>(
     best: &mut MaxReward<'_>,
     jobs: &[T],
@@ -183,26 +181,26 @@ fn assign_greedily<T: Amount>(
 
 /// The two critical multiples of a load (Reservation, section 7.1, Figure 2).
 ///
-/// A multiple `t` scales all loads `rho`. Below the first multiple greedy serves everything; above
-/// the second one all servers are equally and fully used.
+/// A multiple `t` scales all loads `rho`. Up to the first multiple, greedy serves all jobs. From the second multiple
+/// on, all servers are equally and fully used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CriticalLoads {
-    /// The largest `t` at which greedy serves all jobs of `t rho`; `None` if there are no jobs.
+    /// The largest `t` at which greedy serves all jobs of the loads `t rho`. `None` if there are no jobs.
     pub all_served: Option<Rational>,
-    /// The smallest `t` from which on all servers have the best configuration of all types and
-    /// every slot holds a job. `None` if a type of that configuration has no load.
+    /// The smallest `t` from which on all servers have the best configuration of all types and every slot has a job.
+    /// `None` if a type of that configuration has no load.
     pub all_best: Option<Rational>,
 }
 
 /// Computes the critical multiples of the given loads on the servers of one pool.
 ///
 /// # Errors
-/// [`PackingError::SeveralPools`], or as [`MaxReward::first`].
+/// [`PackingError::SeveralPools`], or the errors of [`MaxReward::first`].
 pub fn critical_loads(best: &mut MaxReward<'_>, loads: &[Rational]) -> Result<CriticalLoads, PackingError> {
     if best.problem().n_pools() != 1 {
         return Err(PackingError::SeveralPools);
     }
-    // The number of servers that greedy uses when they are unlimited is proportional to the load.
+    // The number of servers that greedy uses if they are unlimited is proportional to the load.
     let servers: Rational = unlimited(best, 0, loads)?.steps.iter().map(|step| &step.servers).sum();
     let all_served = (!servers.is_zero()).then(|| servers.recip());
     let types: Vec<usize> = (0..loads.len()).collect();

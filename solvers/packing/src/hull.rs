@@ -1,11 +1,11 @@
-//! Lexicographic max-min among whole tasks over time, exactly and with its proof (docs/theory.md, section 11).
+//! Lexicographic max-min fairness among whole tasks over time, exact and with its proof (docs/theory.md, section 11).
 //!
-//! A packing is a set of whole tasks that fit together on one server of a class. A schedule states the
-//! part of the time that the servers of a class have each packing. Each round solves a linear programme
-//! over the packings that are known: it raises the common level of the active users. HiGHS proposes its
-//! optimum, and a knapsack problem for each class adds packings until none improves the programme. Then
-//! the basis is solved in rationals, and branch trees prove that no packing is worth more than the price
-//! of its class. Users whose price is positive then keep their level.
+//! A packing is a set of whole tasks that fit together on one server of a class. A schedule states, for each packing of
+//! a class, the fraction of the time in which the servers of the class have this packing. Each round solves a linear
+//! programme over the packings that were generated so far: it raises the common level of the active users. HiGHS
+//! proposes the optimum, and a knapsack problem for each class adds packings until no packing improves the programme.
+//! Then the basis is solved in rationals, and branch trees prove that no packing is worth more than the price of its
+//! class. Users whose price is positive then keep their level.
 
 mod classes;
 mod master;
@@ -23,9 +23,9 @@ use master::Master;
 pub struct PackingsOptimum {
     /// The tasks of each user, on average over time.
     pub totals: Vec<Rational>,
-    /// The packings with a positive part of the time, by class.
+    /// The packings that are used for a positive fraction of the time, ordered by class.
     pub schedule: Vec<Packing>,
-    /// The prices that prove every level, lowest level first.
+    /// The prices that prove every level, in ascending order of the levels.
     pub levels: Vec<PackingLevel>,
     /// The number of rounds, each of which raises a level until a user cannot get more.
     pub rounds: usize,
@@ -37,10 +37,10 @@ pub struct PackingsOptimum {
     pub columns: usize,
 }
 
-/// Computes the totals that maximise the sorted vector of `shares[n] x_n` lexicographically among all
-/// schedules of whole tasks.
+/// Computes the totals that maximise the sorted vector of `shares[n] x_n` lexicographically among all schedules of
+/// whole tasks.
 ///
-/// `shares[n]` is the share of one task of user `n` over its weight. Users that cannot run may have any
+/// `shares[n]` is the share of one task of user `n` divided by the user's weight. Users that cannot run may have any
 /// share. Resources must be divided on every class, and the users must not be in groups.
 ///
 /// # Errors
@@ -51,14 +51,14 @@ pub fn solve(
     limits: &SearchLimits,
 ) -> Result<PackingsOptimum, PackingError> {
     let classes = Classes::new(problem, limits)?;
-    // Levels are near 1 if the shares are scaled by the weights of all users.
+    // Multiplying the shares by the total weight brings levels near 1.
     let weight: Rational = problem.users().iter().map(|user| user.weight()).sum();
     let scaled: Vec<Rational> = shares.iter().map(|share| Rational::from(share * &weight)).collect();
     let mut levels = Vec::new();
     let is_unable = |n: &usize| problem.is_active(*n) && !classes.has_packing(*n);
     let unable: Vec<usize> = (0..problem.n_users()).filter(is_unable).collect();
     if !unable.is_empty() {
-        // No whole task of these users fits, so their packings are worth 0 at any prices.
+        // No whole task of these users fits on a server, so the users can have no tasks at any prices.
         let user_weights = unable.iter().map(|n| (*n, Rational::from(1))).collect();
         levels.push(PackingLevel { covers: unable, user_weights, ..PackingLevel::default() });
     }

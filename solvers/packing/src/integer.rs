@@ -35,8 +35,8 @@ pub struct Bracket {
 /// Computes a lower and an upper bound on the optimum of the given jobs on the given servers.
 ///
 /// # Errors
-/// As [`solve`](super::configuration_lp::solve). A failure of the integer programme is not an
-/// error. The lower bound is then the reward of greedy.
+/// The same errors as [`solve`](super::configuration_lp::solve). A failure of the integer programme is not an error. In
+/// that case the lower bound is the reward of greedy.
 pub fn bracket(
     best: &mut MaxReward<'_>,
     jobs: &[Integer],
@@ -68,8 +68,8 @@ pub fn bracket(
     if bracket.lower == bracket.upper {
         return Ok(bracket);
     }
-    // The answer of HiGHS is only a guess. It is rounded, cut to the existing number of servers,
-    // and evaluated exactly.
+    // The answer of HiGHS is only a guess. It is rounded, reduced to the existing number of servers, and evaluated
+    // exactly.
     let settled = settled(&columns, &bracket.relaxation);
     let rest = Remainder::new(jobs, servers, &columns, &settled);
     let Ok(values) = integer_programme(best, &rest, &columns, settings) else { return Ok(bracket) };
@@ -94,8 +94,8 @@ pub fn bracket(
     Ok(bracket)
 }
 
-/// Returns, by column, the number of servers that the integer search does not change. These are the
-/// servers of the linear programme except the last `PACKING.searched` of each column.
+/// Returns for each column the number of servers that the integer search does not change. These are the servers of the
+/// linear programme except the last `PACKING.searched` servers of each column.
 fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integer> {
     let of = |(pool, k): &(usize, Vec<u64>)| {
         let found = optimum.servers.iter().find(|(i, other, _)| i == pool && other == k);
@@ -105,12 +105,11 @@ fn settled(columns: &[(usize, Vec<u64>)], optimum: &PackingOptimum) -> Vec<Integ
     columns.iter().map(of).collect()
 }
 
-/// The jobs and servers that are left to the integer search.
+/// The jobs and servers that remain for the integer search.
 struct Remainder {
-    /// The jobs without a slot, by type.
+    /// For each type, the jobs without a slot.
     jobs: Vec<Integer>,
-    /// The servers that are not fixed, by pool. The numbers are capped to keep the integer
-    /// programme small.
+    /// For each pool, the servers that are not fixed. The numbers are capped to keep the integer programme small.
     servers: Vec<Integer>,
 }
 
@@ -136,7 +135,7 @@ impl Remainder {
     }
 }
 
-/// Returns the servers of each column in an optimum of the integer programme, in floating point.
+/// Returns the number of servers of each column in an optimum of the integer programme, in floating point.
 fn integer_programme(
     best: &MaxReward<'_>,
     rest: &Remainder,

@@ -15,7 +15,7 @@ use super::search::{BranchAndBound, Ending, SearchGoal, SearchStep, quotient};
 use super::table::Grid;
 use evenhand_exact::ratio::{FirstProof, Multipliers, PricingProof, Tree, TreeNode};
 
-/// The sizes in bits up to which `f32` and `f64` add whole numbers exactly.
+/// Sums of whole numbers with fewer bits are exact in `f32`. `DOUBLE_BITS` is the same limit for `f64`.
 const SINGLE_BITS: u32 = 24;
 const DOUBLE_BITS: u32 = 53;
 
@@ -25,13 +25,13 @@ const DOUBLE_BITS: u32 = 53;
 /// rounded down. The feasible configurations stay the same. Resources that no type demands are left
 /// out.
 pub struct Knapsack {
-    /// The demands, by type and then by resource of the knapsack.
+    /// For each type, the demand for each resource of the knapsack.
     pub demand: Vec<Vec<Integer>>,
-    /// The capacities, by resource of the knapsack.
+    /// Capacity of each resource of the knapsack.
     pub capacity: Vec<Integer>,
-    /// The largest number of jobs of one type that fit on an empty server, by type.
+    /// For each type, the largest number of its jobs that fit on an empty server.
     pub most: Vec<u64>,
-    /// `(resource of the problem, size of a unit)`, by resource of the knapsack.
+    /// For each resource of the knapsack, `(resource of the problem, size of a unit)`.
     units: Vec<(usize, Rational)>,
     grid: Option<Grid>,
     /// The limits of the search, shared by all knapsacks of a problem.
@@ -49,16 +49,16 @@ pub enum KnapsackMethod {
     Listed,
 }
 
-/// The answer to the question whether some configuration is worth more than a bound.
+/// The decision whether some configuration is worth more than a bound, with a proof.
 pub enum Verdict {
-    /// No configuration is worth more. The proof shows it.
+    /// No configuration is worth more than the bound. The proof shows it.
     Proven(PricingProof),
-    /// This configuration is worth more.
+    /// This configuration is worth more than the bound.
     Refuted(Vec<u64>),
 }
 
 impl Knapsack {
-    /// Scales the knapsack of pool `i`, which must state capacities.
+    /// Scales the knapsack of pool `i` to integers. The pool must state capacities.
     pub fn new(problem: &Reservation, i: usize, limits: &SearchLimits) -> Result<Self, PackingError> {
         let n_types = problem.n_types();
         let jobs = problem.jobs();
@@ -85,8 +85,8 @@ impl Knapsack {
         Ok(Self { demand, capacity, most, units, grid, limits: limits.clone() })
     }
 
-    /// Scales the knapsack of one server: the demands of its types by resource, without zeros, and its
-    /// capacities.
+    /// Scales the knapsack of one server to integers. `demands` lists the demands of each type by resource, without
+    /// zeros.
     ///
     /// A packing has at most `most` tasks of each type. If all of these numbers follow from the capacities
     /// (`is_bounded_by_capacity`), a table may be used for the search. Proofs are always branch trees.
@@ -122,7 +122,7 @@ impl Knapsack {
         Ok(Self { demand, capacity, most, units, grid, limits: limits.clone().with_trees() })
     }
 
-    /// Returns the number of cells of the table; `None` if a table would be too large.
+    /// Returns the number of cells of the table. `None` if a table would be too large.
     pub fn cells(&self) -> Option<usize> {
         self.grid.as_ref().map(Grid::n_cells)
     }
@@ -132,8 +132,7 @@ impl Knapsack {
         self.cells().filter(|_| !self.limits.trees())
     }
 
-    /// Computes the first configuration, in the order of Definition 2.2, that uses only `types`
-    /// (ascending).
+    /// Computes the first configuration that uses only `types` (ascending), in the order of Definition 2.2.
     pub fn first(
         &self,
         types: &[usize],
@@ -163,8 +162,7 @@ impl Knapsack {
         }
     }
 
-    /// Computes the first configuration by dynamic programming alone; `None` if there is no table
-    /// because it would be too large.
+    /// Computes the first configuration by dynamic programming alone. `None` if the table would be too large.
     #[cfg(test)]
     pub fn first_by_table(&self, types: &[usize], profits: &[Rational]) -> Option<Vec<u64>> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
@@ -178,7 +176,7 @@ impl Knapsack {
         self.branch(&types, &integers(profits).0, PACKING.most_turns).ok()?
     }
 
-    /// Solves the knapsack by a table with the smallest number type that is exact.
+    /// Solves the knapsack by a table, with the smallest number type that is exact.
     fn table(&self, grid: &Grid, types: &[usize], profits: &[Integer]) -> Result<Vec<u64>, PackingError> {
         let bits = self.value_bits(profits);
         self.limits.table(grid.n_cells(), bits + 2)?;
@@ -199,7 +197,7 @@ impl Knapsack {
         Ok(grid.best(types, profits).1)
     }
 
-    /// Returns whether filling a table for `n_types` types takes no longer than a short search.
+    /// Returns true if filling a table for `n_types` types takes no longer than a short search.
     fn is_quick(&self, n_types: usize, profits: &[Integer]) -> bool {
         self.value_bits(profits) < DOUBLE_BITS
             && self.cells().is_some_and(|cells| {
@@ -207,13 +205,13 @@ impl Knapsack {
             })
     }
 
-    /// Returns the number of bits of an upper bound on the value of any configuration.
+    /// Returns the number of bits of an upper bound on the values of all configurations.
     fn value_bits(&self, profits: &[Integer]) -> u32 {
         let most: Integer = profits.iter().zip(&self.most).map(|(p, most)| Integer::from(p * most)).sum();
         most.significant_bits()
     }
 
-    /// Solves the knapsack by branch and bound; `None` if the limit was reached.
+    /// Solves the knapsack by branch and bound. `None` if the limit was reached.
     fn branch(
         &self,
         types: &[usize],
@@ -228,15 +226,15 @@ impl Knapsack {
         }
         let best = best.last().cloned().unwrap_or_else(|| vec![0; profits.len()]);
         let value: Integer = profits.iter().zip(&best).map(|(p, k)| Integer::from(p * k)).sum();
-        // The largest value is now known. The second search looks for the first configuration, in
-        // the order of types, that reaches it.
+        // The largest value is now known. The second search computes the first configuration, in the order of types,
+        // that reaches this value.
         let (ending, first) = self.search_in(types, profits, &value, SearchGoal::First, most_turns);
         Ok(if ending == Ending::Found { first.into_iter().next() } else { None })
     }
 
-    /// Searches in each order in turn, with limits that grow.
+    /// Searches in each order alternately, with limits that grow.
     ///
-    /// Each order is far too slow on some problems that the other one solves quickly.
+    /// Each order is far too slow on some problems that the other order solves quickly.
     fn search(
         &self,
         orders: &[Vec<usize>],
@@ -283,10 +281,9 @@ impl Knapsack {
         }
     }
 
-    /// Returns the types with a profit in two orders: by profit per price of their demand, and
-    /// largest first.
+    /// Returns the types with a profit in two orders: by profit per price of their demand, and largest first.
     ///
-    /// Returns one order if both are equal.
+    /// Returns only one order if both are equal.
     fn orders(&self, types: &[usize], profits: &[Integer]) -> Vec<Vec<usize>> {
         let largest = profits.iter().max().cloned().unwrap_or_default();
         let mut order: Vec<usize> =
@@ -310,9 +307,9 @@ impl Knapsack {
         if by_size == order { vec![order] } else { vec![order, by_size] }
     }
 
-    /// Returns configurations that are worth more than `bound` by the given profits.
+    /// Returns configurations that are worth more than `bound` at the given profits.
     ///
-    /// The result is empty if there are none, or if the search reached its limit.
+    /// The result is empty if there are no such configurations, or if the search reached its limit.
     pub fn better(&self, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
         let types: Vec<usize> = (0..profits.len()).filter(|&j| profits[j] > 0 && self.most[j] > 0).collect();
         let orders = self.orders(&types, profits);
@@ -325,8 +322,7 @@ impl Knapsack {
         if ending == Ending::Complete || !(is_quick || best.is_empty()) {
             return best;
         }
-        // No error is lost here: if the table is too large, the later request for a proof reports
-        // it.
+        // If the table is too large, the error is not lost: the later request for a proof reports it.
         let Some(grid) = &self.grid else { return Vec::new() };
         if is_quick && self.limits.table(grid.n_cells(), f64::MANTISSA_DIGITS).is_ok() {
             let mut better = grid.fill(&types, &doubles(profits)).better(&bound.to_f64());
@@ -337,26 +333,25 @@ impl Knapsack {
         self.table(grid, &types, profits).ok().filter(|k| value(k) > *bound).into_iter().collect()
     }
 
-    /// Decides with a table in doubles whether some configuration is worth more than `floor` by the
-    /// given profits.
+    /// Decides with a table in doubles whether some configuration is worth more than `floor` at the given profits.
     ///
-    /// Returns `Some(Some(k))` for a configuration `k` that is worth more, `Some(None)` if there is
-    /// none, and `None` if the table cannot decide.
+    /// Returns `Some(Some(k))` for a configuration `k` that is worth more, `Some(None)` if no configuration is worth
+    /// more, and `None` if the table cannot decide.
     ///
-    /// The profits are rounded up to whole numbers that doubles add exactly. Few configurations
-    /// then exceed the rounded bound: the ones that reach the bound, and the ones that almost reach
-    /// it. The exact profits of each of these are compared.
+    /// The profits are rounded up to whole numbers that doubles add exactly. Few configurations then exceed the rounded
+    /// bound: those that reach the bound, and those that almost reach it. The exact profits of each of these
+    /// configurations are compared.
     fn above(&self, types: &[usize], profits: &[Integer], floor: &Integer) -> Option<Option<Vec<u64>>> {
         let shift = (self.value_bits(profits) + 2).saturating_sub(DOUBLE_BITS);
-        // Rounds up, and keeps 0.
+        // Rounds up, and leaves 0 unchanged.
         let up = |p: &Integer| -(Integer::from(-p) >> shift);
         let rounded: Vec<Integer> = profits.iter().map(up).collect();
         let grid = self.grid.as_ref().filter(|_| self.is_quick(types.len(), &rounded))?;
         self.limits.table(grid.n_cells(), f64::MANTISSA_DIGITS).ok()?;
         let profits_rounded = doubles(&rounded);
         let table = grid.fill(types, &profits_rounded);
-        // A value above the floor is at least one unit above it. Rounding the profits up does not
-        // lower it.
+        // A value above the floor exceeds the floor by at least one unit. Rounding the profits up does not lower the
+        // value.
         let least = (Integer::from(floor >> shift) + 1u32).to_f64();
         if *table.largest() < least {
             return Some(None);
@@ -368,7 +363,7 @@ impl Knapsack {
         Some(best.filter(|(value, _)| value > floor).map(|(_, k)| k))
     }
 
-    /// Decides whether `sum_j beta_j k_j <= bound` for every configuration, and proves the answer.
+    /// Decides whether `sum_j beta_j k_j <= bound` for every configuration, and proves the decision.
     pub fn verify(&self, beta: &[Rational], bound: &Rational) -> Result<Verdict, PackingError> {
         let (profits, unit) = integers(beta);
         // Every value is a multiple of the unit.
@@ -385,8 +380,8 @@ impl Knapsack {
             PackingError::Budget { what: "turns of the search for a pricing proof", limit: most_turns };
         let (mut limit, mut asked, mut is_proven) = (PACKING.first_turns, false, false);
         loop {
-            // Searches for a short tree first. The table is used before the long searches, since
-            // they are not needed if it refutes the bound.
+            // Search for a short tree first. The table is used before the long searches, since they are not needed if
+            // the table refutes the bound.
             if !asked && limit > PACKING.first_turns {
                 asked = true;
                 match self.above(&types, &profits, &floor) {
@@ -421,8 +416,7 @@ impl Knapsack {
         Ok(Verdict::Proven(PricingProof::DynamicProgramme { cells }))
     }
 
-    /// Proves that `k` is the first configuration of `types` (ascending), with profit 0 for all
-    /// other types.
+    /// Proves that `k` is the first configuration of `types` (ascending). All other types have the profit 0.
     pub fn prove_first(
         &self,
         types: &[usize],
@@ -453,10 +447,9 @@ impl Knapsack {
 
     /// Returns a tree that proves that `k` comes first among the configurations of its value.
     ///
-    /// Every configuration that exceeds `k` at the first difference is worth less. The tree is the
-    /// search for the first configuration of that value, recorded up to `k`. All configurations
-    /// after that point of the search are smaller at the first difference. The upper corner of each
-    /// of their boxes shows this.
+    /// The tree shows that every configuration that exceeds `k` at the first difference is worth less. It is the search
+    /// for the first configuration of that value, recorded up to `k`. All configurations after that point of the search
+    /// are smaller at the first difference. The upper corner of each of their boxes shows this.
     fn order_tree(&self, types: &[usize], profits: &[Rational], k: &[u64], limit: usize) -> Option<Tree> {
         let (profits, unit) = integers(profits);
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.most[j] > 0).collect();
@@ -518,8 +511,8 @@ impl Knapsack {
         })
     }
 
-    /// Converts a recorded search to a tree in the units of the problem, with the prices that its
-    /// leaves use.
+    /// Converts a recorded search to a tree in the units of the problem. Includes the prices that the leaves of the
+    /// tree use.
     fn tree(&self, steps: &[SearchStep], prices: &[Vec<Vec<Rational>>], unit: &Rational) -> PricingProof {
         let mut numbers = std::collections::HashMap::new();
         let mut multipliers: Vec<Multipliers> = Vec::new();
@@ -550,8 +543,8 @@ fn doubles(numbers: &[Integer]) -> Vec<f64> {
     numbers.iter().map(Integer::to_f64).collect()
 }
 
-/// Divides rationals by their greatest common divisor. Returns the integers and that divisor, 1 if
-/// all are 0.
+/// Divides rationals by their greatest common divisor. Returns the integers and this divisor. The divisor is 1 if all
+/// numbers are 0.
 pub fn integers(values: &[Rational]) -> (Vec<Integer>, Rational) {
     let unit = greatest_common_divisor(values).unwrap_or_else(|| Rational::from(1));
     let counted = values.iter().map(|value| Rational::from(value / &unit).into_numer_denom().0);

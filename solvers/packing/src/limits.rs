@@ -1,5 +1,4 @@
-//! The shared limits of all computations about one reservation problem, and the errors of this
-//! crate.
+//! The limits that all computations about one reservation problem share, and the errors of this crate.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,8 +9,7 @@ use thiserror::Error;
 
 use crate::settings::PACKING;
 
-/// Limits on search turns, numbers, proof nodes and time. Clones draw on the same remaining
-/// amounts.
+/// Limits on search turns, numbers, proof nodes and time. Clones share the same remaining amounts.
 #[derive(Debug, Clone)]
 pub struct SearchLimits {
     turns: Arc<AtomicUsize>,
@@ -49,15 +47,16 @@ impl SearchLimits {
         Self { trees: true, ..self }
     }
 
-    /// Returns whether proofs must be branch trees.
+    /// Returns true if proofs must be branch trees.
     pub(super) fn trees(&self) -> bool {
         self.trees
     }
 
-    /// Charges turns of a search before they are used.
+    /// Charges turns of a search before they are done.
     ///
     /// # Errors
-    /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
+    /// [`PackingError::Budget`] when the turns are used up, or [`PackingError::OutOfTime`] when the deadline has
+    /// passed.
     pub fn turns(&self, turns: usize) -> Result<(), PackingError> {
         self.time()?;
         // A turn takes about 100 ns.
@@ -65,7 +64,7 @@ impl SearchLimits {
         take(&self.turns, turns, "turns of the searches", PACKING.all_turns)
     }
 
-    /// Resets the number of turns before another question about the same problem.
+    /// Resets the number of turns for another computation about the same problem.
     pub fn renew(&self) {
         self.turns.store(PACKING.all_turns, Ordering::Relaxed);
     }
@@ -73,7 +72,7 @@ impl SearchLimits {
     /// Charges scaled numbers before they are computed.
     ///
     /// # Errors
-    /// [`PackingError::Budget`]
+    /// [`PackingError::Budget`] when the limit is exceeded.
     pub fn numbers(&self, numbers: usize) -> Result<(), PackingError> {
         take(&self.numbers, numbers, "numbers of the knapsacks", PACKING.all_numbers)
     }
@@ -81,15 +80,15 @@ impl SearchLimits {
     /// Charges nodes of proofs before they are stored.
     ///
     /// # Errors
-    /// [`PackingError::Budget`]
+    /// [`PackingError::Budget`] when the limit is exceeded.
     pub fn nodes(&self, nodes: usize) -> Result<(), PackingError> {
         take(&self.nodes, nodes, "nodes of the proofs", PACKING.all_nodes)
     }
 
-    /// Checks the deadline.
+    /// Returns an error if the deadline has passed.
     ///
     /// # Errors
-    /// [`PackingError::OutOfTime`]
+    /// [`PackingError::OutOfTime`] when the deadline has passed.
     pub fn time(&self) -> Result<(), PackingError> {
         match self.until {
             Some(until) if Instant::now() >= until => Err(PackingError::OutOfTime),
@@ -97,11 +96,12 @@ impl SearchLimits {
         }
     }
 
-    /// Checks whether a table of `cells` cells with values of `bits` bits may be filled, and
-    /// charges it.
+    /// Returns an error if a table of `cells` cells with values of `bits` bits may not be filled. Otherwise charges the
+    /// table.
     ///
     /// # Errors
-    /// [`PackingError::Budget`] or [`PackingError::OutOfTime`].
+    /// [`PackingError::Budget`] when the table is too large, or [`PackingError::OutOfTime`] when the deadline has
+    /// passed.
     pub fn table(&self, cells: usize, bits: u32) -> Result<(), PackingError> {
         self.time()?;
         // A long number has a header in addition to its words.
@@ -127,7 +127,7 @@ pub enum PackingError {
     /// A linear programme was not solved.
     #[error(transparent)]
     Lp(#[from] LpError),
-    /// The question is defined for one pool of servers only, but the problem has several.
+    /// The computation is defined for one pool of servers only, but the problem has several.
     #[error("this is defined for one pool of identical servers only")]
     SeveralPools,
     /// A search would exceed its limits.
@@ -138,7 +138,7 @@ pub enum PackingError {
         /// The limit.
         limit: usize,
     },
-    /// Exact arithmetic did not confirm a result, although each of its steps was proven.
+    /// Exact arithmetic did not confirm the result.
     #[error("the exact levels were not confirmed")]
     Inexact,
     /// The deadline has passed.

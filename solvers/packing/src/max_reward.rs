@@ -14,11 +14,11 @@ use evenhand_exact::ratio::{FirstProof, PricingProof};
 /// A best configuration, with its reward.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BestConfiguration {
-    /// The number of jobs, by type.
+    /// For each type, the number of its jobs.
     pub configuration: Vec<u64>,
     /// The reward `U(k)`.
     pub reward: Rational,
-    /// The method that computed and proved it.
+    /// The method that computed the configuration and proved that it is best.
     pub method: KnapsackMethod,
 }
 
@@ -31,13 +31,14 @@ pub struct MaxReward<'a> {
     problem: &'a Reservation,
     rewards: Vec<Rational>,
     pools: Vec<Shape<'a>>,
-    /// By pool: the index of the first pool with the same capacity. Such pools share their answers.
+    /// For each pool, the index of the first pool with the same capacity. Pools with the same capacity share their
+    /// answers.
     same_as: Vec<usize>,
     known: HashMap<(usize, Vec<usize>), Arc<BestConfiguration>>,
     limits: SearchLimits,
 }
 
-/// The configurations that fit on a server, given by the server's capacities or as a list.
+/// The configurations that fit on a server, described by the server's capacities or by a list.
 enum Servers<'s> {
     Capacities(&'s Knapsack),
     Listed(&'s [Vec<u64>]),
@@ -59,14 +60,13 @@ impl<'a> MaxReward<'a> {
         Self::within(problem, &SearchLimits::default())
     }
 
-    /// Returns a solver for the pools and rewards of a problem, with limits on all of its answers
-    /// together.
+    /// Returns a solver for the pools and rewards of a problem. The limits apply to all of its answers together.
     #[must_use]
     pub fn within(problem: &'a Reservation, limits: &SearchLimits) -> Self {
         let mut first: HashMap<_, usize> = HashMap::new();
         let pools = problem.pools().iter().enumerate();
         let same_as: Vec<usize> = pools.map(|(i, pool)| *first.entry(pool.capacity()).or_insert(i)).collect();
-        // A pool with the capacity of an earlier one uses that pool's description.
+        // A pool with the same capacity as an earlier pool uses the description of the earlier pool.
         let shape = |(i, &same): (usize, &usize)| match problem.configurations() {
             Some(list) => Shape::Listed(list),
             None if same != i => Shape::Same,
@@ -82,7 +82,7 @@ impl<'a> MaxReward<'a> {
         }
     }
 
-    /// Returns the limits on all answers together.
+    /// Returns the limits that apply to all answers together.
     #[must_use]
     pub fn limits(&self) -> &SearchLimits {
         &self.limits
@@ -96,19 +96,18 @@ impl<'a> MaxReward<'a> {
                 Err(error) => Err(error.clone()),
             },
             Shape::Listed(list) => Ok(Servers::Listed(list)),
-            // `same_as` never points to a pool of this kind.
+            // `same_as` never refers to a pool of this kind.
             Shape::Same => Ok(Servers::Listed(&[])),
         }
     }
 
-    /// Returns the problem.
+    /// Returns the problem of this solver.
     #[must_use]
     pub fn problem(&self) -> &'a Reservation {
         self.problem
     }
 
-    /// Computes the first configuration on a server of pool `i` that uses only `types`, given in
-    /// ascending order.
+    /// Computes the first configuration on a server of pool `i` that uses only `types`. `types` must be ascending.
     ///
     /// # Errors
     /// [`PackingError::Budget`] if both the table and the branch tree would be too large.
@@ -128,8 +127,8 @@ impl<'a> MaxReward<'a> {
         Ok(best)
     }
 
-    /// Proves that `k` is the first configuration on a server of pool `i` that uses only `types`,
-    /// given in ascending order. `k` is the result of [`MaxReward::first`].
+    /// Proves that `k` is the first configuration on a server of pool `i` that uses only `types`. `types` must be
+    /// ascending, and `k` must be the result of [`MaxReward::first`].
     ///
     /// # Errors
     /// [`PackingError::Budget`] if both a table and a tree would be too large.
@@ -142,10 +141,9 @@ impl<'a> MaxReward<'a> {
         }
     }
 
-    /// Returns configurations of pool `i` that are worth more than `bound` by the given integer
-    /// profits.
+    /// Returns configurations of pool `i` that are worth more than `bound` at the given integer profits.
     ///
-    /// The result is empty if there are none, or if the search reached its limit.
+    /// The result is empty if there are no such configurations, or if the search reached its limit.
     pub(super) fn better(&self, i: usize, profits: &[Integer], bound: &Integer) -> Vec<Vec<u64>> {
         let value = |k: &[u64]| profits.iter().zip(k).map(|(p, k)| Integer::from(p * k)).sum::<Integer>();
         match self.shape(i) {
@@ -163,8 +161,7 @@ impl<'a> MaxReward<'a> {
         }
     }
 
-    /// Decides whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, and proves the
-    /// answer.
+    /// Decides whether `sum_j beta_j k_j <= bound` on all servers of pool `i`, and proves the decision.
     pub(super) fn verify(
         &self,
         i: usize,

@@ -1,17 +1,14 @@
-//! The monotone greedy property (Reservation, Definition 3.8): greedy never earns less from more
-//! load.
+//! The monotone greedy property (Reservation, Definition 3.8): greedy never earns less if loads grow.
 //!
-//! Consider all loads whose types run out in the same order. Greedy's reward is linear in these
-//! loads (see [`worst_load`](super::worst_load)). It is also continuous over all loads, since
-//! greedy uses at every moment the best configuration of the types with jobs left. The set of loads
-//! of every order has an interior: it contains the loads of any `z > 0` with more than enough jobs
-//! of the other types. The property therefore holds if and only if no order has a negative
-//! derivative.
+//! Consider all loads whose types run out in the same order. Greedy's reward is linear in these loads (see
+//! [`worst_load`](super::worst_load)). The reward is also continuous over all loads, since greedy uses at every moment
+//! the best configuration of the types with jobs left. The set of loads of every order has an interior: it contains the
+//! loads of any `z > 0` with more than enough jobs of the other types. The property therefore holds if and only if no
+//! order has a negative derivative.
 //!
-//! Let `K_1, ..., K_t` be the configurations and `phi_i` the types that run out. The derivatives
-//! `g_i` with respect to the loads of the `phi_i` solve
-//! `sum_(i >= l) g_i K_l[phi_i] = U(K_l) - U(K_t)` for `l < t`, from the last equation back to the
-//! first.
+//! Let `K_1, ..., K_t` be the configurations and `phi_i` the types that run out. The derivatives `g_i` with respect to
+//! the loads of the `phi_i` solve `sum_(i >= l) g_i K_l[phi_i] = U(K_l) - U(K_t)` for `l < t`, from the last equation
+//! back to the first.
 
 use std::sync::Arc;
 
@@ -27,26 +24,26 @@ use super::max_reward::{BestConfiguration, MaxReward};
 pub struct Order {
     /// The types that run out, in order.
     pub exhausted: Vec<usize>,
-    /// The best configurations: at the start, and after each of these types has run out.
+    /// The best configurations: the first at the start, and one after each of these types has run out.
     pub steps: Vec<Arc<BestConfiguration>>,
-    /// The additional reward of greedy for one more job of each of these types per server, while
-    /// the order stays the same.
+    /// For each of these types, the additional reward of greedy for one more job of the type per server, while the
+    /// order stays the same.
     pub derivatives: Vec<Rational>,
 }
 
-/// The answer to the question whether greedy never earns less from more load.
+/// The decision whether greedy never earns less if loads grow, with a counterexample if it may.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Monotone {
-    /// The property holds: greedy earns at least as much, in every order.
+    /// The property holds: in every order, greedy earns at least as much.
     Holds {
         /// The number of orders in which types can run out.
         orders: usize,
     },
     /// The property fails, as these two loads show.
     Fails {
-        /// The smaller loads, by type.
+        /// The smaller load of each type.
         smaller: Vec<Rational>,
-        /// The larger loads, with at least as much of every type.
+        /// The larger load of each type: at least the smaller load.
         larger: Vec<Rational>,
         /// The reward of greedy for the smaller loads.
         reward_of_smaller: Rational,
@@ -57,12 +54,11 @@ pub enum Monotone {
 
 /// Decides the property for the types of a problem with one pool.
 ///
-/// The loads of the problem are ignored. `visited` is called for every order in which no derivative
-/// is negative. If the property holds, these are all orders.
+/// The loads of the problem are ignored. `visited` is called for every order in which no derivative is negative. If the
+/// property holds, these are all orders.
 ///
 /// # Errors
-/// [`PackingError::SeveralPools`], [`PackingError::Budget`] for too many orders, or as
-/// [`MaxReward::first`].
+/// [`PackingError::SeveralPools`], [`PackingError::Budget`] for too many orders, or the errors of [`MaxReward::first`].
 pub fn monotone(best: &mut MaxReward<'_>, visited: &mut dyn FnMut(&Order)) -> Result<Monotone, PackingError> {
     if best.problem().n_pools() != 1 {
         return Err(PackingError::SeveralPools);
@@ -131,8 +127,8 @@ fn derivatives(order: &[usize], steps: &[Arc<BestConfiguration>]) -> Vec<Rationa
     g
 }
 
-/// Returns two loads at which the reward falls. The smaller loads are in the interior of the order.
-/// The larger loads have as much more of the type with a negative derivative as the order allows.
+/// Returns two vectors of loads between which the reward falls. The smaller loads are in the interior of the order. The
+/// larger loads have as much more of the type with a negative derivative as the order allows.
 fn witness(
     best: &mut MaxReward<'_>,
     order: &[usize],
@@ -145,8 +141,8 @@ fn witness(
     for (i, &j) in order.iter().enumerate() {
         smaller[j] = steps[..=i].iter().map(|step| Rational::from(&each * step.configuration[j])).sum();
     }
-    // The change of the number of servers of each step with the load of one type. The last step
-    // changes so that the sum stays the same.
+    // The change of the number of servers of each step per unit of load of one type. The last step changes so that the
+    // sum stays the same.
     let mut change: Vec<Rational> = Vec::with_capacity(steps.len());
     for (i, &j) in order.iter().enumerate() {
         let mut value = Rational::from(u32::from(i == falling));

@@ -1,15 +1,15 @@
-//! The integers of the knapsack: machine words if all values fit, and GMP integers otherwise.
+//! The integer types of the knapsack: machine words if all values fit, and GMP integers otherwise.
 
 use rug::Integer;
 
 /// An integer type of the knapsack.
 ///
-/// A type is chosen only if a bound on every possible intermediate result shows that no operation
-/// overflows. The workspace also checks for overflow at run time.
+/// A type is used only if a bound on every possible intermediate result shows that no operation overflows. The
+/// workspace also checks for overflow at run time.
 pub trait Number: Clone + Ord + Send + Sync {
     /// The number of bits that every intermediate result must stay below.
     const BITS: u32;
-    /// Converts the value, if it fits.
+    /// Converts `value` to this type. Returns `None` if it does not fit.
     fn from_integer(value: &Integer) -> Option<Self>;
     /// Converts the value to a GMP integer.
     fn to_integer(&self) -> Integer;
@@ -25,7 +25,7 @@ pub trait Number: Clone + Ord + Send + Sync {
     fn add_times(&mut self, a: &Self, times: u64);
     /// Subtracts `a * times` from `self`.
     fn sub_times(&mut self, a: &Self, times: u64);
-    /// Returns `self / a` rounded down, but at most `most`, for `a > 0` and `self >= 0`.
+    /// Returns `self / a`, rounded down, but at most `most`. Requires `a > 0` and `self >= 0`.
     fn times(&self, a: &Self, most: u64) -> u64;
 }
 

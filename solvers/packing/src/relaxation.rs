@@ -1,18 +1,17 @@
-//! Resource prices that bound the value of a knapsack: the dual of its relaxation, in floating
-//! point.
+//! Resource prices that bound the value of a knapsack: the dual of its relaxation, in floating point.
 //!
-//! The dual of `max p x` over `d x <= c`, `x >= 0` is `min m c` over `m d_j >= p_j`, `m >= 0`. A
-//! dense simplex tableau with one row for each resource solves it in a few pivots. Rounding errors
-//! do no harm: the callers round the prices up to integers that satisfy the inequalities exactly.
+//! The dual of `max p x` over `d x <= c`, `x >= 0` is `min m c` over `m d_j >= p_j`, `m >= 0`. A dense simplex tableau
+//! with one row for each resource solves it in a few pivots. Rounding errors cause no wrong bound: the callers round
+//! the prices up to integers that satisfy the inequalities exactly.
 
 use crate::settings::PACKING;
 /// Computes the prices `m` of the resources, and the optimal basis.
 ///
-/// `types` holds the profit and the demands `(p_j, d_j)` of each type, `capacity` the capacities `c`. An
-/// entry of the basis is a type, or the number of types plus `r` for the slack of resource `r`.
+/// `types` lists the profit and the demands `(p_j, d_j)` of each type. `capacity` lists the capacities `c`. An entry of
+/// the basis is a type, or the number of types plus `r` for the slack of resource `r`.
 pub fn prices(types: &[(f64, &[f64])], capacity: &[f64]) -> (Vec<f64>, Vec<usize>) {
     let (n_rows, n_types) = (capacity.len(), types.len());
-    // A row holds the columns of the types, then those of the slacks, then the right-hand side.
+    // A row contains the entries of the types, then the entries of the slacks, then the right-hand side.
     let width = n_types + n_rows + 1;
     let mut rows: Vec<Vec<f64>> = (0..n_rows)
         .map(|r| {

@@ -1,11 +1,10 @@
 //! Branch and bound for the knapsack problem, with integers throughout.
 //!
-//! Types are taken in a fixed order. At a node, the numbers of jobs of the first types are fixed,
-//! and the remaining capacities are known. The other types are open. Resource prices `M` with `M
-//! d_j >= s p_j` for all open types bound the value that these types can add: `s value <= s settled
-//! + M left`. Every node uses the best of the prices that are known for its set of open types.
-//! While few prices are known, the node solves the relaxation for new ones. Values are integers, so
-//! a node can be skipped if its bound is below `best + 1`.
+//! The search decides the types in a fixed order. At a node, the numbers of jobs of the first types are fixed, and the
+//! remaining capacities are known. The other types are open. Resource prices `M` with `M d_j >= s p_j` for all open
+//! types bound the value that these types can add: `s value <= s settled + M left`. Every node uses the best of the
+//! prices that are known for its set of open types. While few prices are known, the node solves the relaxation for new
+//! ones. Values are integers, so a node can be skipped if its bound is below `best + 1`.
 
 use std::ops::ControlFlow;
 
@@ -17,7 +16,7 @@ use super::number::Number;
 use super::relaxation;
 use crate::settings::PACKING;
 
-/// The configuration that a search is to find.
+/// The configuration for which a search looks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchGoal {
     /// The largest value.
@@ -26,12 +25,12 @@ pub enum SearchGoal {
     First,
 }
 
-/// The way in which a search ended.
+/// The reason why a search ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ending {
     /// The whole tree was searched.
     Complete,
-    /// The configuration of [`SearchGoal::First`] was found.
+    /// The configuration that [`SearchGoal::First`] asks for was found.
     Found,
     /// The limit on turns or on time was reached.
     Limit,
@@ -40,15 +39,15 @@ pub enum Ending {
 /// A recorded step of a search, in preorder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SearchStep {
-    /// A branch: first all configurations with at least `at` jobs of the type, then all with fewer.
+    /// A branch: first all configurations with at least `at` jobs of the type, and then all configurations with fewer.
     Split {
         /// The type.
         job: usize,
-        /// The number of jobs.
+        /// The number of jobs at which the branch divides.
         at: u64,
     },
-    /// A leaf that prices bound. The prices are given by the number of fixed types and their index.
-    /// `None` means that no further job fits.
+    /// A leaf that prices bound. The prices are given by the number of fixed types and by their index among the prices
+    /// for these types. `None` means that no further job fits.
     Leaf(Option<(usize, usize)>),
 }
 
@@ -56,34 +55,35 @@ pub enum SearchStep {
 pub struct BranchAndBound<'a, N> {
     knapsack: &'a Knapsack,
     order: Vec<usize>,
-    /// The demands, by position in the order and then by resource.
+    /// For each position in the order, the demand of the type for each resource.
     demand: Vec<Vec<N>>,
-    /// The profits `p_j`, by position in the order.
+    /// For each position in the order, the profit `p_j` of the type.
     profit: Vec<N>,
-    /// The profits as fractions of the largest profit, and the demands as fractions of the
-    /// capacity.
+    /// For each position in the order, the profit as a fraction of the largest profit, and the demands as fractions of
+    /// the capacities.
     float: Vec<(f64, Vec<f64>)>,
     largest: Total,
-    /// The capacities, by resource.
+    /// Capacity of each resource.
     capacity: Vec<Total>,
-    /// The integer price that corresponds to a floating-point price of 1, by resource.
+    /// For each resource, the integer price that corresponds to a floating-point price of 1.
     units: Vec<Rational>,
-    /// The scale `s` of rounded prices.
+    /// The scale `s` by which rounded prices are multiplied.
     scale: Integer,
     /// A bound on all values and on the threshold.
     most_value: Integer,
     /// The number of words of 64 bits of a scaled value.
     words: u64,
-    /// Whether values are too long for prices from floating point.
+    /// True if values are too long for prices from floating point.
     exact: bool,
-    /// The known prices, by number of fixed types.
+    /// For each number of fixed types, the prices that are known.
     prices: Vec<Vec<Prices<N>>>,
-    /// The remaining capacity, by resource.
+    /// Remaining capacity of each resource.
     left: Vec<N>,
     /// The value of the jobs that are fixed.
     settled: N,
     k: Vec<u64>,
-    /// The least value for which the search still continues.
+    /// The least value that the next configuration must have. After each configuration, it is one more than the value
+    /// of that configuration.
     threshold: N,
     one: N,
     goal: SearchGoal,
@@ -99,15 +99,15 @@ pub struct BranchAndBound<'a, N> {
 struct Prices<N> {
     by_resource: Vec<N>,
     scale: N,
-    /// Whether a job of the last fixed type is worth at least its price, so that fewer jobs of it
-    /// are worth no more.
+    /// True if a job of the last fixed type is worth at least its price, so that fewer jobs of this type are never
+    /// worth more.
     covers_last: bool,
 }
 
 impl<'a, N: Number> BranchAndBound<'a, N> {
-    /// Prepares a search over the types in the given order for values of at least `threshold`.
+    /// Prepares a search for values of at least `threshold`. The types are decided in the given order.
     ///
-    /// The integer profits are 0 or more. Returns `None` if the numbers do not fit into `N`.
+    /// The integer profits must be 0 or more. Returns `None` if the numbers do not fit into `N`.
     pub fn new(
         knapsack: &'a Knapsack,
         order: Vec<usize>,
@@ -180,10 +180,10 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         self
     }
 
-    /// Runs the search. Returns how it ended, and every configuration that was better than all
+    /// Runs the search. Returns the reason why it ended, and every configuration that was better than all
     /// configurations before it.
     ///
-    /// All of them have at least the value of the threshold. The last one is the best.
+    /// All of these configurations have at least the value of the threshold. The last configuration is the best.
     pub fn run(&mut self) -> (Ending, Vec<Vec<u64>>) {
         if self.order.len() > PACKING.most_types {
             return (Ending::Limit, Vec::new());
@@ -195,8 +195,8 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         (ending, std::mem::take(&mut self.found))
     }
 
-    /// Returns the recorded steps, and all prices to which they refer, per unit of profit and
-    /// scaled resource.
+    /// Returns the recorded steps, and all prices to which they refer. Prices are per unit of profit and of scaled
+    /// resource.
     pub fn record(self) -> (Vec<SearchStep>, Vec<Vec<Vec<Rational>>>) {
         let exact = |prices: &Prices<N>| -> Vec<Rational> {
             let scale = prices.scale.to_integer();
@@ -207,7 +207,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         (self.steps.unwrap_or_default(), prices.collect())
     }
 
-    /// Counts one turn: a node, a number of jobs tried in a node, or other work of that size.
+    /// Counts one turn: a node, a number of jobs tried in a node, or other work of the same size.
     fn turn(&mut self) -> ControlFlow<Ending> {
         self.turns += 1;
         if self.turns > self.paid {
@@ -215,7 +215,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
                 return ControlFlow::Break(Ending::Limit);
             }
             if self.words > 2 {
-                // Arithmetic of long numbers takes as many more steps as they have words.
+                // Arithmetic with long numbers takes proportionally more steps, by their number of words.
                 let more = self.words * PACKING.turns_at_once as u64;
                 evenhand_budget::charge(20 * more, "a search among configurations");
             }
@@ -245,7 +245,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
             self.record_step(SearchStep::Leaf(Some((at, prices))));
             return ControlFlow::Continue(());
         }
-        // Try the numbers of jobs from the largest down. Each one is a box of the recorded tree.
+        // Try the numbers of jobs from the largest down. Each number of jobs is a box of the recorded tree.
         self.settle(at, most);
         for number in (0..=most).rev() {
             self.turn()?;
@@ -269,8 +269,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         ControlFlow::Continue(())
     }
 
-    /// Records the current configuration if it reaches the threshold. No other job can be added to
-    /// it.
+    /// Records the current configuration if it reaches the threshold. No other job can be added to this configuration.
     fn leaf(&mut self) -> ControlFlow<Ending> {
         if self.settled < self.threshold {
             self.record_step(SearchStep::Leaf(None));
@@ -290,7 +289,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         }
     }
 
-    /// Returns how many jobs of the type at a position still fit.
+    /// Returns how many jobs of the type at position `at` still fit.
     fn fits(&self, at: usize) -> u64 {
         let mut most = self.knapsack.most[self.order[at]];
         for (left, demand) in self.left.iter().zip(&self.demand[at]) {
@@ -317,8 +316,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         self.k[self.order[at]] -= times;
     }
 
-    /// Returns the index of known prices that prove that no value below this node reaches the
-    /// threshold.
+    /// Returns the index of known prices which prove that no value below this node reaches the threshold.
     fn bounded(&self, at: usize) -> Option<usize> {
         self.prices[at].iter().position(|prices| self.is_bound(prices))
     }
@@ -334,13 +332,13 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         bound < threshold
     }
 
-    /// Computes new prices for the remaining capacities if few are known. Returns their index if
+    /// Computes new prices for the remaining capacities if few prices are known. Returns the index of the new prices if
     /// they bound the node.
     fn new_prices(&mut self, at: usize) -> Option<usize> {
         if self.prices[at].len() >= PACKING.most_prices {
             return None;
         }
-        // With many types the pivots of the relaxation cost as much as many turns.
+        // With many types, the pivots of the relaxation cost as much as many turns.
         self.turns += self.left.len() * (self.order.len() - at + self.left.len()) / 100;
         let left: Vec<f64> = self.left.iter().zip(&self.capacity).map(|(left, c)| c.fraction(left)).collect();
         let types: Vec<(f64, &[f64])> =
@@ -362,7 +360,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         bound.then(|| self.prices[at].len() - 1)
     }
 
-    /// Rounds prices up to integers that cover every open type. Returns `None` if they do not fit.
+    /// Rounds prices up to integers that cover every open type. Returns `None` if the integers do not fit into `N`.
     fn rounded(&self, at: usize, prices: &[f64]) -> Option<Prices<N>> {
         let up = |(price, unit): (&f64, &Rational)| {
             let whole = price * unit.to_f64();
@@ -422,13 +420,13 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         Some(self.covering_last(at, self.fitting(&whole, &scale)?))
     }
 
-    /// Returns the price of one job of the type at a position.
+    /// Returns the price of one job of the type at position `at`.
     fn worth(&self, at: usize, prices: &[Integer]) -> Integer {
         let demand = &self.knapsack.demand[self.order[at]];
         demand.iter().zip(prices).map(|(d, price)| Integer::from(d * price)).sum()
     }
 
-    /// Converts the prices, unless the products with them would be too long for `N`.
+    /// Converts prices to `N`. Returns `None` if products with these prices would be too long for `N`.
     fn fitting(&self, prices: &[Integer], scale: &Integer) -> Option<Prices<N>> {
         let most: Integer =
             prices.iter().zip(&self.knapsack.capacity).map(|(price, c)| Integer::from(price * c)).sum();
@@ -448,16 +446,15 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
         Prices { covers_last, ..prices }
     }
 
-    /// Returns whether a job of the type at a position is worth no more than its price.
+    /// Returns true if a job of the type at position `at` is worth no more than its price.
     fn covers(&self, at: usize, prices: &Prices<N>) -> bool {
         let (profit, worth) = self.sides(at, prices);
         profit <= worth
     }
 
-    /// Returns the scaled profit and the price of a job of the type at a position.
+    /// Returns the scaled profit and the price of a job of the type at position `at`.
     ///
-    /// The job fits on the server, so its price is at most the price of all capacities and cannot
-    /// overflow.
+    /// The job fits on the server, so its price is at most the price of all capacities and cannot overflow.
     fn sides(&self, at: usize, prices: &Prices<N>) -> (N, N) {
         let (mut profit, mut worth) = (N::zero(), N::zero());
         profit.add_product(&self.profit[at], &prices.scale);
@@ -468,7 +465,7 @@ impl<'a, N: Number> BranchAndBound<'a, N> {
     }
 }
 
-/// A number of which fractions are computed, also in floating point.
+/// A number by which values are divided, exactly and in floating point.
 struct Total {
     exact: Integer,
     float: f64,

@@ -9,8 +9,8 @@ use rug::Integer;
 
 /// The number type of a table cell.
 ///
-/// `f32` is exact for whole numbers below 2<sup>24</sup>, and `f64` below 2<sup>53</sup>. The
-/// processor fills several such cells at a time.
+/// `f32` is exact for whole numbers below 2<sup>24</sup>, and `f64` below 2<sup>53</sup>. The processor computes
+/// several cells of these types at a time.
 pub trait Value: Clone + PartialOrd {
     /// Returns 0.
     fn zero() -> Self;
@@ -43,15 +43,15 @@ value! { f32, 0.0; f64, 0.0; i64, 0; i128, 0; Integer, Integer::new(); }
 
 /// A grid of capacities, and the demands of the types.
 pub struct Grid {
-    /// The capacities, by resource in ascending order of capacity.
+    /// Capacity of each resource. Resources are in ascending order of capacity.
     capacity: Vec<usize>,
-    /// The demands, by type and then by resource in the order of `capacity`.
+    /// For each type, the demand for each resource, in the order of `capacity`.
     demand: Vec<Vec<usize>>,
     stride: Vec<usize>,
     n_cells: usize,
 }
 
-/// A filled table: the best value of every cell.
+/// A filled table: for every cell, the best value with the capacities of the cell.
 pub struct Filled<'a, V> {
     grid: &'a Grid,
     /// The types that fit, in ascending order.
@@ -61,11 +61,10 @@ pub struct Filled<'a, V> {
 }
 
 impl<V: Value> Filled<'_, V> {
-    /// Adds the best configuration of a cell to `k`. The cell is given by resource in the order of
-    /// the grid.
-    // Types are tried in ascending order, each as often as some best filling contains it. No
-    // smaller type can follow later. A best filling of the remaining cell with such a type would
-    // extend to a best filling of the earlier cell with it.
+    /// Adds the best configuration of a cell to `k`. `cell` has one entry for each resource, in the order of the grid.
+    // The types are tried in ascending order. Each type is added as often as some best filling contains it. No smaller
+    // type can follow later: a best filling of the remaining cell with such a type would extend to a best filling of
+    // the earlier cell with this type.
     fn trace(&self, mut cell: Vec<usize>, k: &mut [u64]) {
         let mut at = self.grid.offset(&cell);
         for &j in &self.types {
@@ -79,10 +78,10 @@ impl<V: Value> Filled<'_, V> {
         }
     }
 
-    /// Returns the best configuration that holds a type, for every type with a profit, if it is
-    /// worth more than `bound`.
+    /// Returns for every type with a profit the best configuration that contains the type, if it is worth more than
+    /// `bound`.
     ///
-    /// The best comes first, and none is returned twice.
+    /// The best configuration comes first, and no configuration is returned twice.
     pub fn better(&self, bound: &V) -> Vec<Vec<u64>> {
         let end = self.value.len() - 1;
         let with =
@@ -104,7 +103,7 @@ impl<V: Value> Filled<'_, V> {
 }
 
 impl<V: Value> Filled<'_, V> {
-    /// Returns the best value.
+    /// Returns the best value on a whole server.
     pub fn largest(&self) -> &V {
         &self.value[self.value.len() - 1]
     }
@@ -117,7 +116,7 @@ impl<V: Value> Filled<'_, V> {
         let types: Vec<usize> = self.types.iter().copied().filter(|&j| self.profits[j] > V::zero()).collect();
         let mut found = Vec::new();
         let mut k = vec![0; grid.demand.len()];
-        // The jobs so far, by position of their type, each with the value before the job was added.
+        // The jobs so far. Each is given by the position of its type, with the value before the job was added.
         let mut jobs: Vec<(usize, V)> = Vec::new();
         let (mut next, mut settled, mut cell) = (0, V::zero(), grid.capacity.clone());
         let mut n_visited = 0;
@@ -166,7 +165,7 @@ impl Grid {
         let mut order: Vec<usize> = (0..capacity.len()).collect();
         order.sort_by_key(|&r| &capacity[r]);
         let capacity: Vec<usize> = order.iter().filter_map(|&r| capacity[r].to_usize()).collect();
-        // All demands above every capacity are equivalent.
+        // Demands that exceed every capacity are equivalent, whatever their size.
         let size = |d: &Integer| d.to_usize().unwrap_or(usize::MAX);
         let demand = demand.iter().map(|d| order.iter().map(|&r| size(&d[r])).collect()).collect();
         let mut stride = vec![1; capacity.len()];
@@ -183,8 +182,8 @@ impl Grid {
 
     /// Computes the best configuration of `types` (ascending) and its value.
     ///
-    /// Among configurations of equal value, it returns the one with more jobs at the first type
-    /// where they differ.
+    /// Among configurations of equal value, the configuration with more jobs at the first type where they differ is
+    /// returned.
     pub fn best<V: Value>(&self, types: &[usize], profits: &[V]) -> (V, Vec<u64>) {
         let filled = self.fill(types, profits);
         let mut k = vec![0; self.demand.len()];
@@ -192,7 +191,7 @@ impl Grid {
         (filled.value[self.n_cells - 1].clone(), k)
     }
 
-    /// Fills the table over `types` (ascending).
+    /// Fills the table for `types` (ascending).
     pub fn fill<'a, V: Value>(&'a self, types: &[usize], profits: &'a [V]) -> Filled<'a, V> {
         let types: Vec<usize> = types.iter().copied().filter(|&j| self.fits(j, &self.capacity)).collect();
         let mut value = vec![V::zero(); self.n_cells];
@@ -217,7 +216,7 @@ impl Grid {
         demand.iter().zip(&self.stride).map(|(demand, stride)| demand * stride).sum()
     }
 
-    /// Updates the table with any number of jobs of one more type.
+    /// Updates the table for any number of jobs of one more type.
     fn add_type<V: Value>(&self, value: &mut [V], demand: &[usize], profit: &V) {
         let offset = self.offset(demand);
         let Some((&last_demand, outer)) = demand.split_last() else { return };

@@ -1,25 +1,22 @@
-//! The loads at which greedy is worst compared with the optimum: an infimum with a proof for every
-//! order.
+//! The loads at which greedy is worst compared with the optimum: an infimum with a proof for every order.
 //!
-//! Let the types run out in the order `phi_1, ..., phi_(t-1)`, and the servers during step `t`.
-//! `MaxReward` then determines the configurations `K_1, ..., K_t`. These configurations get `z_1,
-//! ..., z_t >= 0` servers, which add up to one, and greedy earns `sum_l z_l U(K_l)`. Type `phi_i`
-//! had the load `sum_(l <= i) z_l K_l[phi_i]`, and the loads of the other types may be arbitrarily
-//! large. Every `z` therefore belongs to some loads, and the minimum of `greedy - a optimum` over
-//! one order is a linear programme in `z` and `x`. The minimum is at least 0 if there are prices
-//! `alpha, beta, pi >= 0`, independent of `z`, with
+//! Let the types run out in the order `phi_1, ..., phi_(t-1)`, and let the servers run out during step `t`. `MaxReward`
+//! then determines the configurations `K_1, ..., K_t`. These configurations get `z_1, ..., z_t >= 0` servers, which add
+//! up to one, and greedy earns `sum_l z_l U(K_l)`. Type `phi_i` had the load `sum_(l <= i) z_l K_l[phi_i]`, and the
+//! loads of the other types may be arbitrarily large. Every `z` therefore belongs to some loads, and the minimum of
+//! `greedy - a optimum` over one order is a linear programme in `z` and `x`. The minimum is at least 0 if there are
+//! prices `alpha, beta, pi >= 0`, independent of `z`, with
 //!
-//! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`,
-//! * `sum_j beta_j k_j <= pi` for every configuration (a [`PricingProof`]),
-//! * `sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi <= V_l` for `l = 1, ..., t`, where `V_l = U(K_l)`:
+//! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`, * `sum_j beta_j k_j <= pi` for
+//! every configuration (a [`PricingProof`]), * `sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi <= V_l` for `l = 1, ..., t`,
+//! where `V_l = U(K_l)`:
 //!
 //! `a optimum <= sum_j alpha_j rho_j + pi = sum_l z_l (sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi)`.
 //!
-//! Now let `V_t` be the least `U(MaxReward({j}))` over the types that have not run out. No later
-//! step earns less, so the same prices prove the ratio for every order that begins with `phi`
-//! ([`OrderClaim::covers_all`]). Loads that greedy serves entirely have the ratio 1. If two types
-//! run out at once, their order does not change the reward of greedy: at every moment it uses the
-//! best configuration of the types with jobs left.
+//! Now let `V_t` be the least `U(MaxReward({j}))` over the types that have not run out. No later step earns less, so
+//! the same prices prove the ratio for every order that begins with `phi` ([`OrderClaim::covers_all`]). Loads that
+//! greedy serves entirely have the ratio 1. If two types run out at once, their order does not change the reward of
+//! greedy: at every moment greedy uses the best configuration of the types with jobs left.
 //!
 //! The ratio `a` falls during the search (Dinkelbach, 1967). Prices for a larger `a` remain valid.
 
@@ -40,11 +37,11 @@ use evenhand_exact::ratio::PricingProof;
 /// The least ratio of greedy to the optimum over all loads.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorstLoad {
-    /// The proven lower bound: by the claims, no loads have a smaller ratio.
+    /// The proven lower bound of the ratio. The claims prove that no loads have a smaller ratio.
     pub ratio_lower: Rational,
-    /// The ratio at `loads`. It equals `ratio_lower` when the search was complete.
+    /// The ratio at `loads`. It equals `ratio_lower` if the search was complete.
     pub ratio_upper: Rational,
-    /// Loads with that ratio, by type, per server.
+    /// Load of each type, per server, at which the ratio is `ratio_upper`.
     pub loads: Vec<Rational>,
     /// The reward of greedy at these loads.
     pub greedy: Rational,
@@ -52,9 +49,8 @@ pub struct WorstLoad {
     pub optimum: Rational,
     /// The proof, in the order of a depth-first search.
     ///
-    /// There are two ways to cover an order. One is a claim about all orders that begin with it.
-    /// The other is a claim about the order itself, where every order that is longer by one type of
-    /// its last configuration is covered too.
+    /// Each order is covered in one of two ways. Either a claim is about all orders that begin with it. Or a claim is
+    /// about the order itself, and every order that is longer by one type of its last configuration is also covered.
     pub claims: Vec<OrderClaim>,
 }
 
@@ -63,12 +59,12 @@ pub struct WorstLoad {
 pub struct OrderClaim {
     /// The types that run out, in order.
     pub order: Vec<usize>,
-    /// Whether the claim is about all orders that begin with `order`. Otherwise it covers only
-    /// loads for which the servers run out next.
+    /// True if the claim is about all orders that begin with `order`. Otherwise the claim covers only loads for which
+    /// the servers run out next.
     pub covers_all: bool,
-    /// The price of the load, by type.
+    /// For each type, the price of its load.
     pub alpha: Vec<Rational>,
-    /// The price of a slot, by type.
+    /// For each type, the price of a slot.
     pub beta: Vec<Rational>,
     /// The price of a server.
     pub pi: Rational,
@@ -76,14 +72,12 @@ pub struct OrderClaim {
     pub proof: PricingProof,
 }
 
-/// Computes the worst loads for the types of a problem with one pool. The loads of the problem are
-/// ignored.
+/// Computes the worst loads for the types of a problem with one pool. The loads of the problem are ignored.
 ///
-/// Returns `None` if no type has a reward. `progress` is called with the number of claims and the
-/// ratio so far.
+/// Returns `None` if no type has a reward. `progress` is called with the number of claims and the ratio so far.
 ///
 /// # Errors
-/// [`PackingError::SeveralPools`], or as [`configuration_lp::solve`].
+/// [`PackingError::SeveralPools`], or the errors of [`configuration_lp::solve`].
 pub fn worst_load(
     best: &mut MaxReward<'_>,
     progress: &mut dyn FnMut(usize, &Rational),
@@ -124,7 +118,7 @@ pub fn worst_load(
     Ok(Some(WorstLoad { ratio_lower: ratio, ratio_upper, loads, greedy, optimum, claims }))
 }
 
-/// Returns the load of one server full of the first type with a reward.
+/// Returns the loads at which one server is full of jobs of the first type with a reward.
 fn first_served(best: &MaxReward<'_>) -> Vec<Rational> {
     let mut loads = vec![Rational::new(); best.problem().n_types()];
     let rewarded = best.problem().jobs().iter().position(|job| !job.reward().is_zero());
@@ -137,7 +131,7 @@ fn first_served(best: &MaxReward<'_>) -> Vec<Rational> {
 struct OrderSearch<'s, 'p> {
     best: &'s mut MaxReward<'p>,
     rewards: Vec<Rational>,
-    /// The configurations that any programme so far needed.
+    /// The configurations that were needed in any programme so far.
     columns: Vec<Vec<u64>>,
     ratio: Rational,
     loads: Option<Vec<Rational>>,
@@ -145,11 +139,11 @@ struct OrderSearch<'s, 'p> {
     progress: &'s mut dyn FnMut(usize, &Rational),
 }
 
-/// The answer of one linear programme about the current ratio.
+/// The answer of a linear programme to the question whether the current ratio holds.
 enum Answer {
     Holds(Box<OrderClaim>),
-    /// The ratio fails for these numbers of servers `z`. The other fields are the jobs served and
-    /// the reward of the optimum.
+    /// The ratio does not hold for these numbers of servers `z`. The other fields are the jobs served by the optimum
+    /// and its reward.
     Fails {
         z: Vec<Rational>,
         slots: Vec<Rational>,
@@ -158,11 +152,9 @@ enum Answer {
 }
 
 impl OrderSearch<'_, '_> {
-    /// Proves the ratio for all orders that begin with `order`, and lowers it if a counterexample
-    /// requires it.
+    /// Proves the ratio for all orders that begin with `order`. Lowers the ratio if a counterexample requires it.
     ///
-    /// `steps` are the configurations of the types of `order`, and `open` the types that have not
-    /// run out.
+    /// `steps` are the configurations of the types of `order`, and `open` are the types that have not run out.
     fn visit(
         &mut self,
         order: &mut Vec<usize>,
@@ -174,7 +166,7 @@ impl OrderSearch<'_, '_> {
         }
         self.best.limits().turns(PACKING.visit_turns)?;
         let next = self.best.first(0, open)?;
-        // The least reward of a server full of one open type bounds all later steps.
+        // The least reward of a server full of one open type is a lower bound for all later steps.
         let mut least: Option<Rational> = None;
         for &j in open {
             let alone = Rational::from(&self.rewards[j] * self.best.problem().most(0, j));
@@ -288,8 +280,8 @@ impl OrderSearch<'_, '_> {
 
     /// Builds `max a reward(x, y) - greedy(z)` over the columns so far.
     ///
-    /// The columns are the unserved jobs of the types in `order`, then `z`, then `x`. The rows are
-    /// those of `order`, the sum of `x`, and the sum of `z`.
+    /// The columns are the unserved jobs of the types in `order`, then `z`, then `x`. The rows are the rows of the
+    /// types in `order`, the sum of `x`, and the sum of `z`.
     fn programme(&self, order: &[usize], steps: &[Arc<BestConfiguration>], last: &Rational) -> ExactLp {
         let one = || Rational::from(1);
         let mut lp = ExactLp::default();

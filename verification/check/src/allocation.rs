@@ -10,7 +10,8 @@ use crate::work::Checked;
 /// The tasks of every user by class, `x_ni`.
 pub type Tasks = Vec<Amounts>;
 
-/// Further optional fields of an allocation file that the caller passes. They are not read.
+/// The optional fields of an allocation file that are accepted but not read. Only a file that the caller passes may
+/// have these fields.
 const DECORATIONS: &str = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? gap? \
     relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? extreme_points? \
     integrality? series? search? schedule? warnings? version? $schema? description?";
@@ -18,15 +19,16 @@ const DECORATIONS: &str = "alpha? criterion? rule? summary? decimals? utilisatio
 /// A stated allocation.
 #[derive(PartialEq)]
 pub struct Allocation {
-    /// Whether servers are shared by time (`tdm`) rather than by dividing their resources (`rdm`).
+    /// True if servers are shared by time (`tdm`). False if their resources are divided (`rdm`).
     pub by_time: bool,
-    /// The tasks by user and class, without zeros.
+    /// The tasks by user and class. Entries are not 0.
     pub tasks: Tasks,
-    /// The tasks on single servers, in ascending order of servers. Servers without tasks are omitted.
+    /// The tasks on single servers, in ascending order of servers. Servers without tasks are omitted. `None` if the
+    /// allocation states tasks by class.
     pub placements: Option<Vec<Placement>>,
 }
 
-/// The tasks on one server, by user, without zeros.
+/// The tasks of each user on one server. Entries are not 0.
 #[derive(PartialEq)]
 pub struct Placement {
     pub class: usize,
@@ -34,12 +36,12 @@ pub struct Placement {
     pub tasks: Amounts,
 }
 
-/// Returns `(n, i, x_ni)` for every entry.
+/// Returns `(n, i, x_ni)` for every entry of the tasks.
 pub fn entries(tasks: &Tasks) -> impl Iterator<Item = (usize, usize, &Rational)> {
     tasks.iter().enumerate().flat_map(|(n, of_user)| of_user.iter().map(move |(i, x)| (n, *i, x)))
 }
 
-/// Reads tasks by user and class, without zeros.
+/// Reads tasks by user and class, and drops zeros.
 pub fn tasks(raw: &Json<'_>, problem: &Problem) -> Checked<Tasks> {
     let mut tasks = vec![Vec::new(); problem.users.len()];
     for (n, of_user) in problem.user_names.map(raw, |_, raw| problem.class_names.numbers(raw))? {
@@ -58,7 +60,7 @@ pub fn placements(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Placement>> 
     Ok(placements)
 }
 
-/// Returns whether all placements are on servers of the problem, and no server occurs twice. The placements have to
+/// Returns true if all placements are on servers of the problem, and no server occurs twice. The placements have to
 /// be sorted by server.
 pub fn are_servers(placements: &[Placement], problem: &Problem) -> bool {
     placements.iter().all(|placement| placement.index < problem.classes[placement.class].count)
@@ -82,7 +84,7 @@ pub fn sums(placements: &[Placement], problem: &Problem) -> Tasks {
 }
 
 impl Allocation {
-    /// Reads an allocation, and the hash of the problem that it states, if it states one. The allocation inside a
+    /// Reads an allocation, and the hash of its problem if the allocation states the hash. The allocation inside a
     /// certificate has only the fields that are checked. A file that the caller passes (`is_file`) may have more
     /// fields.
     pub fn read<'j>(raw: &'j Json<'_>, is_file: bool, problem: &Problem) -> Checked<(Self, Option<&'j str>)> {

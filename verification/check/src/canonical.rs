@@ -1,4 +1,4 @@
-//! The canonical form of a problem, which is hashed and by which two problems are compared.
+//! The canonical form of a problem. The form is hashed, and two problems are compared by it.
 //!
 //! Fields are in a fixed order, names are written as in the file, numbers as [`hashed`] writes them, and defaults are
 //! omitted. Each server class and each user has its own line (docs/formats.md). To compare two problems, all names are
@@ -18,8 +18,8 @@ pub fn hash(problem: &Problem) -> String {
     sha256(&text(problem, false))
 }
 
-/// Returns the hash that identifies an allocation. It covers the way of sharing servers, and the tasks by user and
-/// class or by server, with names in alphabetical order.
+/// Returns the hash that identifies an allocation. The hash covers the way of sharing servers, and the tasks by user
+/// and class or by server. Names are in alphabetical order.
 pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     let (users, classes) = (&problem.user_names, &problem.class_names);
     let amounts = |names: &Names, amounts: &Amounts| {
@@ -41,12 +41,12 @@ pub fn hash_of_tasks(allocation: &Allocation, problem: &Problem) -> String {
     sha256(&record("kind sharing placements", [quoted("allocation"), sharing, servers]))
 }
 
-/// Returns whether two problems are the same, regardless of the order of names and the form of numbers in their files.
+/// Returns true if two problems are the same, regardless of the order of names and the form of numbers in their files.
 pub fn same(a: &Problem, b: &Problem) -> bool {
     text(a, true) == text(b, true)
 }
 
-/// Returns a JSON object of values by name, in alphabetical order if `sorted` is true.
+/// Returns a JSON object of values by name. The names are in alphabetical order if `sorted` is true.
 pub fn by_name(names: &Names, values: impl Iterator<Item = (usize, Option<String>)>, sorted: bool) -> String {
     let mut fields: Vec<_> = values.map(|(at, value)| (&*names.list[at], value)).collect();
     if sorted {
@@ -65,7 +65,7 @@ pub fn number(value: &Rational) -> Option<String> {
 }
 
 fn text(problem: &Problem, sorted: bool) -> String {
-    // Returns positions in the order in which their names are written.
+    // Returns positions in the order in which their names are written to the text.
     let order = |names: &Names, mut positions: Vec<usize>| {
         if sorted {
             positions.sort_by_key(|at| &names.list[*at]);
@@ -90,7 +90,7 @@ fn text(problem: &Problem, sorted: bool) -> String {
     };
     let user = |n: usize| {
         let user = &problem.users[n];
-        // With rates, the servers and the demands on classes follow from the rates.
+        // If the user states rates, the rates determine its servers and its demands on classes.
         let servers = user.classes.clone().filter(|_| user.rates.is_none());
         let servers = servers.map(|i| list(&problem.class_names, order(&problem.class_names, i)));
         let demand_on = if user.rates.is_none() { &user.demand_on[..] } else { &[] };

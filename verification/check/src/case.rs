@@ -19,9 +19,9 @@ use crate::work::{self, Checked, ensure};
 
 /// A capacity constraint.
 pub struct Row {
-    /// The class, by position.
+    /// The position of the class.
     pub class: usize,
-    /// The resource, by position; absent for the time of the class.
+    /// The position of the resource. `None` if the row is the time of the class.
     pub resource: Option<usize>,
     /// The capacity of the whole class.
     pub capacity: Rational,
@@ -32,24 +32,24 @@ pub struct Case<'a> {
     pub problem: &'a Problem,
     /// The allocation, as the certificate states it.
     pub stated: &'a Allocation,
-    /// The tolerance; 0 if the certificate has to hold exactly.
+    /// The tolerance. It is 0 if the certificate has to be exactly true.
     pub tolerance: Rational,
     /// All rows, by class, then by resource.
     pub rows: Vec<Row>,
-    /// The position of the first row of each class, and at the end the number of rows.
+    /// The position of the first row of each class. The last entry is the number of rows.
     first: Vec<usize>,
-    /// The tasks that a user could have alone, `gamma_n`, by user.
+    /// The tasks that each user could have alone, `gamma_n`, by user position.
     pub gamma: Vec<Rational>,
-    /// The tasks that a user can use, `g_n`: `min(T_n, gamma_n)`, or fewer if its accelerators are limited. It is 0 for
-    /// users that cannot run any task.
+    /// The tasks that each user can use, `g_n`, by user position: `min(T_n, gamma_n)`, or fewer if the accelerators of
+    /// the user are limited. The number is 0 for users that cannot run any task.
     pub g: Vec<Rational>,
     /// The sum of the weights of the active users. A user is active if it can run some task.
     pub weight: Rational,
     /// The tasks that are judged: the stated tasks after their repair.
     pub x: Tasks,
-    /// The tasks of each user, `x_n`.
+    /// The tasks of each user, `x_n`, by user position.
     pub total: Vec<Rational>,
-    /// The capacity of each row that the judged tasks leave free.
+    /// The free capacity of each row that the judged tasks leave.
     pub slack: Vec<Rational>,
 }
 
@@ -91,7 +91,7 @@ impl<'a> Case<'a> {
     /// Repairs the stated tasks (docs/theory.md, section 7).
     ///
     /// 1. Entries that do not count (see [`Self::counts`]) become 0.
-    /// 2. A user that is given more than its `T_n` tasks, or uses more than `at_most` accelerators, is scaled down to both.
+    /// 2. A user with more than `T_n` tasks, or more than `at_most` accelerators in use, is scaled down to both limits.
     /// 3. A class with a row above its capacity is scaled by the capacity over the load of its fullest row.
     ///
     /// Tasks on single servers are not scaled.
@@ -123,7 +123,7 @@ impl<'a> Case<'a> {
         Ok(())
     }
 
-    /// Returns the active users, which are the users that can run some task. The other users take no part in any axiom.
+    /// Returns the active users, that is, the users that can run some task. The other users take no part in any axiom.
     pub fn active(&self) -> impl Iterator<Item = usize> + Clone + '_ {
         (0..self.problem.users.len()).filter(|n| self.is_active(*n))
     }
@@ -141,13 +141,13 @@ impl<'a> Case<'a> {
         self.first[i]..self.first[i + 1]
     }
 
-    /// Returns the row of a class for a resource, or for its time if `resource` is `None`.
+    /// Returns the row of a class for a resource. Returns the row of the time of the class if `resource` is `None`.
     fn row(&self, i: usize, resource: Option<usize>) -> Option<usize> {
         let rows = &self.rows[self.rows_of(i)];
         rows.binary_search_by_key(&resource, |row| row.resource).ok().map(|at| self.first[i] + at)
     }
 
-    /// Reads an object `{server: {resource: value}}` of computed numbers, ascending by row.
+    /// Reads an object `{server: {resource: value}}` of computed numbers. The result is in ascending order of rows.
     pub fn by_class_and_row(&self, raw: &Json<'_>) -> Checked<Amounts> {
         let mut rows = Amounts::new();
         for (i, raw) in self.problem.class_names.map(raw, |_, raw| raw.object())? {
@@ -163,7 +163,7 @@ impl<'a> Case<'a> {
     }
 
     /// Returns `(row, d)` for every row of a class that a task of user `n` uses. The list is empty if the user cannot
-    /// run there.
+    /// run on the class.
     pub fn uses(&self, n: usize, i: usize) -> Amounts {
         if !self.problem.can_run(n, i) {
             return Vec::new();
@@ -175,8 +175,8 @@ impl<'a> Case<'a> {
         self.problem.demand(n, i).iter().filter_map(of).collect()
     }
 
-    /// Returns the amount of a row that a task of user `n` uses, or `None` if it does not use the row. The user has to
-    /// be able to run on the class of the row.
+    /// Returns the amount of a row that a task of user `n` uses. Returns `None` if the task does not use the row. The
+    /// user has to be able to run on the class of the row.
     pub fn takes(&self, n: usize, row: usize) -> Option<Rational> {
         let Row { class, resource, .. } = self.rows[row];
         match resource {
@@ -185,8 +185,8 @@ impl<'a> Case<'a> {
         }
     }
 
-    /// Returns, for every row of a class, the free part of its capacity divided by `servers`, given the tasks by user.
-    /// Tasks that do not count by [`Self::counts`] are ignored.
+    /// Returns the free capacity of every row of a class, divided by `servers`, if the users have these tasks. Tasks
+    /// that do not count (see [`Self::counts`]) are ignored.
     pub fn left(&self, i: usize, servers: u64, tasks: &[(usize, Rational)]) -> Checked<Vec<Rational>> {
         let rows = self.rows_of(i);
         let capacity = |row: &Row| vec![Rational::from(&row.capacity / servers)];
@@ -211,7 +211,7 @@ impl<'a> Case<'a> {
         Ok(left.collect::<Checked<Vec<_>>>()?.concat())
     }
 
-    /// Returns every class with its tasks, as if the class were one server.
+    /// Returns the tasks of every class as one placement, as if the class were a single server.
     pub fn as_placements(&self, tasks: &Tasks) -> Vec<Placement> {
         let empty = |class| Placement { class, index: 0, tasks: Vec::new() };
         let mut all: Vec<Placement> = (0..self.problem.classes.len()).map(empty).collect();
@@ -219,14 +219,14 @@ impl<'a> Case<'a> {
         all
     }
 
-    /// Returns whether a stated number of tasks counts: it is above 0, and the user has tasks and can run on the
-    /// class.
+    /// Returns true if a stated number of tasks counts: the number is above 0, and the user is active and can run on
+    /// the class.
     pub fn counts(&self, n: usize, i: usize, x: &Rational) -> bool {
         *x > 0 && self.is_active(n) && self.problem.can_run(n, i)
     }
 
-    /// Returns the least margin of capacity limits that is accepted: minus the tolerance. On single servers it is 0,
-    /// since a task either fits or does not fit.
+    /// Returns the smallest margin of capacity limits that is accepted: minus the tolerance. If tasks are placed on
+    /// single servers, the result is 0, because a task either fits on a server or does not fit.
     pub fn least_of_limits(&self) -> Rational {
         if self.stated.placements.is_some() { Rational::new() } else { Rational::from(-&self.tolerance) }
     }
@@ -236,8 +236,8 @@ impl<'a> Case<'a> {
         self.problem.users[n].tasks.as_ref().map(|tasks| tasks - self.total[n].clone())
     }
 
-    /// Returns the free capacity by row of the servers of each class, with the number of such servers. Servers
-    /// without tasks are combined.
+    /// Returns pairs of free capacity and number of servers for each class. The free capacity is by row. Servers
+    /// without tasks are combined into one pair.
     pub fn free(&self) -> Checked<Vec<Vec<(Amounts, u64)>>> {
         let mut servers = vec![Vec::new(); self.problem.classes.len()];
         for server in self.stated.placements.iter().flatten() {
@@ -260,8 +260,8 @@ pub fn total_of(tasks: &Amounts) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
 }
 
-/// The margin, absent if no numbers have to be compared. If the margin is only a bound on the true margin, the second
-/// component is the only verdict that it proves.
+/// The margin, and the verdict. The margin is `None` if no numbers have to be compared. The verdict is present only if
+/// the margin is just a bound on the true margin. It is then the only verdict that the bound proves.
 pub type Shown = (Option<Rational>, Option<bool>);
 
 /// A function that computes the margin of an axiom.
@@ -271,30 +271,30 @@ pub type Judge = fn(&Case<'_>, &Claim<'_>) -> Checked<Shown>;
 pub struct Claim<'j> {
     pub axiom: &'static str,
     pub judge: Judge,
-    /// The share, for `max-min`, and for `proportional` if the share is the generic one.
+    /// The share of a claim of `max-min`, or of a claim of `proportional` about the generic share.
     pub share: Option<Share>,
-    /// The numerator and denominator of the exponent, for `proportional`.
+    /// The numerator and denominator of the exponent of a claim of `proportional`.
     pub alpha: Option<(u32, u32)>,
-    /// Whether the axiom holds; absent if the certificate says that it does not apply.
+    /// True if the axiom holds. `None` if the certificate says that it does not apply.
     pub holds: Option<bool>,
     pub margin: Option<Rational>,
     pub evidence: &'j Json<'j>,
 }
 
 impl<'j> Claim<'j> {
-    /// Returns the name with the parameters. No two claims may have the same name.
+    /// Returns the name of the claim: the axiom with its parameters. No two claims may have the same name.
     pub fn name(&self, problem: &Problem) -> String {
         let share = self.share.map_or_else(String::new, |share| format!(":{}", share.name(problem)));
         let alpha = self.alpha.map_or_else(String::new, |alpha| format!(":{}", Rational::from(alpha)));
         format!("{}{share}{alpha}", self.axiom)
     }
 
-    /// Returns whether the claim has no evidence.
+    /// Returns true if the claim has no evidence.
     pub fn has_none(&self) -> bool {
         self.evidence.object().map_or(true, <[_]>::is_empty)
     }
 
-    /// Returns the evidence, for an axiom that needs some.
+    /// Returns the evidence. Returns a fault if there is none.
     pub fn required_evidence(&self) -> Checked<&'j Json<'j>> {
         ensure(!self.has_none(), "there is no evidence").map(|()| self.evidence)
     }

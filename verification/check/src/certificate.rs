@@ -1,4 +1,5 @@
-//! A certificate about an allocation: reads it, judges it, and compares it with the reader's requirements.
+//! A certificate about an allocation: this module reads the certificate, judges it, and compares it with the
+//! requirements of the reader.
 
 use std::collections::HashSet;
 use std::sync::OnceLock;
@@ -17,9 +18,10 @@ use crate::problem::Problem;
 use crate::work::{self, Checked, Fault, context, ensure};
 use crate::{File, Options, Report, Unusable, Usable};
 
-/// The largest tolerance that is accepted if the reader does not set another. It is larger than any rounding error.
+/// The largest tolerance that is accepted if the reader does not set another tolerance. It is larger than any rounding
+/// error.
 const MOST_TOLERANCE: (u32, u32) = (1, 1_000_000);
-/// The most claims of proportional fairness. Each claim involves all users, and there are many exponents.
+/// The largest number of claims of proportional fairness. Each claim involves all users, and there are many exponents.
 const MOST_PROPORTIONAL: usize = 32;
 
 /// A certificate that has been read.
@@ -30,9 +32,9 @@ pub struct Certificate<'j> {
     pub claims: Vec<Claim<'j>>,
     /// The axioms that the certificate says it did not check.
     not_checked: HashSet<&'static str>,
-    /// The hash of the problem and the hash of the allocation, computed on the first use.
+    /// The hash of the problem and the hash of the allocation, computed when they are first used.
     hashes: OnceLock<(String, String)>,
-    /// The hash of the problem that the allocation states.
+    /// The hash of the problem that the allocation states, if it states one.
     stated_hash: Option<&'j str>,
 }
 
@@ -74,15 +76,16 @@ impl<'j> Certificate<'j> {
     /// Checks that all statements of the certificate are true.
     pub fn verify(&self) -> Checked<()> {
         let case = Case::new(&self.problem, &self.allocation, self.tolerance.clone())?;
-        // No row or number of tasks may be exceeded by more than the tolerance. On single servers no excess is allowed.
-        // Fractions of tasks are the subject of another axiom.
+        // No capacity and no number of tasks may be exceeded by more than the tolerance. On single servers no excess is
+        // allowed. Another axiom is about fractions of tasks.
         let is_feasible = feasible::least(&case)?.is_none_or(|margin| margin >= case.least_of_limits());
         let mut first = Ok(());
-        // A repeated claim is not judged again. `check_form` rejects it.
+        // A repeated claim is judged only once. `check_form` rejects the certificate.
         let mut judged = HashSet::new();
         for claim in self.claims.iter().filter(|claim| judged.insert(claim.name(&self.problem))) {
             let judged = context(&format!("claim `{}`", claim.axiom), claim.verify(&case));
-            // A claim that cannot be read is the more serious fault, whatever the order of the claims.
+            // A claim that cannot be read is the more serious fault. It is reported regardless of the order of the
+            // claims.
             if let Err(Fault::Malformed { .. }) = judged {
                 return judged;
             }
@@ -106,7 +109,7 @@ impl<'j> Certificate<'j> {
     /// Returns the requirements of the reader that the certificate does not meet.
     pub fn unmet(&self, options: &Options) -> Usable<Vec<String>> {
         let mut unmet = Vec::new();
-        // The reader's own problem may list its users and servers in another order, and then has another hash.
+        // The reader's own problem may list its users and servers in another order. It then has another hash.
         let mut known = vec![self.hashes().0.clone()];
         if let Some(file) = &options.problem {
             let own = file.read(Problem::read)?;
@@ -152,14 +155,15 @@ impl<'j> Certificate<'j> {
         Ok(unmet)
     }
 
-    /// Returns a sentence about the bounds on the optimum that the gap of a claim of `proportional` proves.
+    /// Returns the end of a sentence about the bounds on the optimum that the gap of a claim of `proportional` proves.
+    /// Returns an empty string if there are no such bounds.
     fn room_in_words(&self, claim: &Claim<'_>) -> String {
         if claim.axiom != "proportional" {
             return String::new();
         }
         let room = Case::new(&self.problem, &self.allocation, self.tolerance.clone())
             .and_then(|case| proportional::room(&case, claim));
-        // The sentence is left out if it takes too many steps.
+        // The sentence is omitted if its computation would take too many steps.
         let Ok(Some((least, most, user))) = room else { return String::new() };
         let (least, most) = (short(&least), short(&most));
         let name = &self.problem.user_names.list[user];
@@ -168,7 +172,7 @@ impl<'j> Certificate<'j> {
         )
     }
 
-    /// Returns the report. `reason` is the reason why the certificate is not valid, if it is not.
+    /// Returns the report. `reason` is the reason why the certificate is not valid, or `None` if it is valid.
     pub fn report(&self, reason: Option<String>) -> Report {
         let (problem, (hash, tasks), is_valid) = (&self.problem, self.hashes(), reason.is_none());
         let says = |claim: &Claim<'_>| {
@@ -183,8 +187,8 @@ impl<'j> Certificate<'j> {
             let margin = claim.margin.as_ref().map(|margin| format!(", margin {}", short(margin)));
             let nobody = claim.margin.is_none() && claim.holds == Some(true);
             let margin = margin.or(nobody.then(|| " (there is nothing to compare)".to_owned()));
-            // A single saturated class, however small, is enough to remove the complaint of every user that has its
-            // share of that class.
+            // A single saturated class, however small, is enough to remove the complaint of every user whose fraction
+            // of that class is at least its entitlement.
             let is_weak = claim.axiom == "njc" && problem.classes.len() > 1;
             let weak = if is_weak { " (weak: on a cluster one full class is enough)" } else { "" };
             let room = if is_valid { self.room_in_words(claim) } else { String::new() };
@@ -199,7 +203,7 @@ impl<'j> Certificate<'j> {
             let margin = or_null(claim.margin.as_ref().map(in_text));
             record("axiom share alpha holds margin", [Some(quoted(claim.axiom)), share, alpha, holds, margin])
         };
-        // The claims of a certificate that is not valid are not verdicts.
+        // If the certificate is not valid, its claims are not verdicts.
         let verdicts: Vec<String> = self.claims.iter().filter(|_| reason.is_none()).map(verdict).collect();
         let sharing = if self.allocation.by_time { "tdm" } else { "rdm" };
         let tolerance = hashed(&self.tolerance);
@@ -213,7 +217,7 @@ impl<'j> Certificate<'j> {
             reason,
             claims: self.claims.iter().map(says).collect(),
             subject: vec![
-                // No name comes before the hash, because a name could imitate a hash.
+                // The hash comes before all names, because a name could imitate a hash.
                 format!("problem sha256 {hash}: `{}`, users {users}, server classes {classes}", problem.name),
                 format!("allocation sha256 {tasks}"),
                 format!("sharing {sharing}, tolerance {tolerance}"),
@@ -227,9 +231,9 @@ impl<'j> Certificate<'j> {
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let certificate = Certificate::read(raw).map_err(|fault| file.unusable(raw, fault))?;
     let unmet = certificate.unmet(options)?;
-    // Computing the hashes takes as long as judging a few claims, and was charged when the numbers were read. For a
-    // file of 16 MB it takes a tenth of a second, which makes a thread worthwhile. If no thread can be started, the
-    // hashes are computed later.
+    // The computation of the hashes takes as long as judging a few claims. It was charged when the numbers were read.
+    // For a file of 16 MB it takes a tenth of a second, which makes a thread worthwhile. If no thread can be started,
+    // the hashes are computed later.
     let (is_large, hashes) = (file.text.len() > 1 << 24, || certificate.hashes());
     let verdict = thread::scope(|scope| {
         let _ = is_large.then(|| thread::Builder::new().spawn_scoped(scope, hashes));

@@ -1,5 +1,5 @@
-//! Groups of users (docs/theory.md, section 9), and the axioms about them. This folder is not needed to check an
-//! allocation without groups, because it then has no data.
+//! Groups of users (docs/theory.md, section 9), and the axioms about them. This module is not needed to check an
+//! allocation without groups.
 
 pub mod alone;
 mod bounds;
@@ -21,12 +21,12 @@ use crate::names::at;
 use crate::share::{Coefficients, Share};
 use crate::work::{self, Checked};
 
-/// The axioms about which [`apply`] decides.
+/// The axioms for which [`apply`] decides whether they apply.
 pub const ABOUT: [&str; 6] =
     ["limits", "guarantees", "work-conserving", "group-sharing-incentive", "group-envy-free", "tree"];
 
-/// Returns whether an axiom about groups applies: there are groups, and resources are divided. `work-conserving` also
-/// applies if groups keep no capacity back.
+/// Returns true if an axiom about groups applies: there are groups, and resources are divided. `work-conserving` also
+/// applies if groups hold no capacity back.
 pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
     let problem = case.problem;
     if axiom == "work-conserving" && !problem.groups.hold_back() {
@@ -36,12 +36,12 @@ pub fn apply(axiom: &str, case: &Case<'_>) -> Checked<bool> {
     if axiom != "tree" {
         return Ok(divides && !problem.groups.list.is_empty());
     }
-    // The filling of users that belong to no group is DRFH, and is defined only if the share of DRFH is.
+    // The filling of users that belong to no group is DRFH. It is defined only if the share of DRFH is defined.
     Ok(divides && Coefficients::new(Share::Dominant, case)?.is_some())
 }
 
-/// Judges the limits of groups: no group uses more than its limit, and the root uses no more than the capacity of the
-/// resources of which groups keep some back. Margins are fractions of the capacity.
+/// Judges the limits of groups: no group uses more than its limit. For resources of which groups keep some capacity
+/// back, the root uses no more than the capacity. Margins are fractions of the capacity.
 pub fn limits(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let mut margins = Vec::new();
@@ -56,12 +56,10 @@ pub fn limits(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     Ok((margins.into_iter().min(), None))
 }
 
-/// Judges guarantees: no user is entitled to more tasks by the guarantees of the groups above it.
+/// Judges guarantees: the guarantees of the groups above a user entitle no user to more tasks.
 pub fn guarantees(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let holdings = Holdings::new(case)?;
     let lacks = Lacks::new(&holdings)?;
-    let margin = |n: usize| -> Checked<Rational> {
-        Ok(-work::over(&lacks.of(n)?, &case.g[n])?)
-    };
+    let margin = |n: usize| -> Checked<Rational> { Ok(-work::over(&lacks.of(n)?, &case.g[n])?) };
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }

@@ -1,4 +1,4 @@
-//! JSON, read into a tree in which every value knows its position in the text.
+//! JSON, read into a tree in which every value stores its position in the text.
 
 use std::borrow::Cow;
 
@@ -11,20 +11,20 @@ const DEPTH: usize = 100;
 const LETTERS: &str = "\"\\/bfnrt";
 const ESCAPED: &str = "\"\\/\u{8}\u{c}\n\r\t";
 
-/// A value, and the byte offset at which it begins in the text.
+/// A value, and the byte offset of its first character in the text.
 #[derive(Debug)]
 pub struct Json<'t> {
     pub at: usize,
     pub kind: Kind<'t>,
 }
 
-/// A field of an object.
+/// A field of an object: its name and its value.
 pub type Field<'t> = (Cow<'t, str>, Json<'t>);
 
 /// The content of a value.
 #[derive(Debug)]
 pub enum Kind<'t> {
-    /// A field that is missing.
+    /// The value of a field that is missing.
     Absent,
     Null,
     Bool(bool),
@@ -32,14 +32,14 @@ pub enum Kind<'t> {
     Number(&'t str),
     Text(Cow<'t, str>),
     List(Box<[Json<'t>]>),
-    /// The fields of an object, in the order of the text. No name occurs twice.
+    /// The fields of an object, in the order of the text. Names are distinct.
     Object(Box<[Field<'t>]>),
 }
 
 /// The value of a missing field.
 pub static ABSENT: Json<'static> = Json { at: 0, kind: Kind::Absent };
 
-/// Reads a text that holds one JSON document.
+/// Reads a text that consists of one JSON document.
 pub fn read(text: &str) -> Checked<Json<'_>> {
     let mut reader = Reader { text, at: 0 };
     let value = reader.value(0)?;
@@ -48,12 +48,12 @@ pub fn read(text: &str) -> Checked<Json<'_>> {
 }
 
 impl<'t> Json<'t> {
-    /// Returns the fault that this value is wrong.
+    /// Returns the fault that this value is malformed, with a description.
     pub fn wrong<T>(&self, what: impl Into<String>) -> Checked<T> {
         Err(Fault::Malformed { at: self.at, what: what.into() })
     }
 
-    /// Returns the value, or `None` if it is missing.
+    /// Returns the value itself, or `None` if it is missing.
     pub fn given(&self) -> Option<&Self> {
         (!matches!(self.kind, Kind::Absent)).then_some(self)
     }
@@ -73,14 +73,14 @@ impl<'t> Json<'t> {
         if let Kind::List(list) = &self.kind { Ok(list) } else { self.wrong("expected a list") }
     }
 
-    /// Returns the position of the text among these words. A missing value means the first word.
+    /// Returns the position of the text in a list of words. A missing value means the first word.
     pub fn word(&self, words: &[&str]) -> Checked<usize> {
         let word = self.given().map_or(Ok(words[0]), Json::text)?;
         let found = words.iter().position(|known| *known == word);
         found.map_or_else(|| self.wrong(format!("`{word:.60}` is none of {}", words.join(", "))), Ok)
     }
 
-    /// Returns the fields of an object.
+    /// Returns the fields of the object. Returns a fault if the value is not an object.
     pub fn object(&self) -> Checked<&[Field<'t>]> {
         if let Kind::Object(fields) = &self.kind { Ok(fields) } else { self.wrong("expected an object") }
     }
@@ -91,8 +91,8 @@ impl<'t> Json<'t> {
         fields.iter().find(|(key, _)| key == name).map_or(&ABSENT, |(_, value)| value)
     }
 
-    /// Returns the first `N` of the named fields of an object, in the order of `names`. The object may have no other
-    /// fields than those in `names`. A name that ends with `?` marks an optional field.
+    /// Returns the first `N` fields that `names` lists, in the order of `names`. The object may have no fields that
+    /// `names` does not list. A name that ends with `?` marks an optional field.
     pub fn fields<const N: usize>(&self, names: &str) -> Checked<[&Json<'t>; N]> {
         let mut known = names.split_whitespace();
         let is_known = |name: &str| known.clone().any(|known| known.trim_end_matches('?') == name);
@@ -107,7 +107,7 @@ impl<'t> Json<'t> {
         Ok(std::array::from_fn(|_| self.get(known.next().unwrap_or_default().trim_end_matches('?'))))
     }
 
-    /// Reads every object of a list by its fields, as [`Self::fields`] does. A missing list is empty.
+    /// Reads every object of a list by its fields, as [`Self::fields`] does. A missing list counts as an empty list.
     pub fn rows<'j, T, const N: usize>(
         &'j self,
         names: &str,
@@ -117,10 +117,10 @@ impl<'t> Json<'t> {
         list.iter().map(|row| read(row.fields(names)?)).collect()
     }
 
-    /// Returns the path to the innermost value that begins at a byte, such as `.claims[3].margin`.
+    /// Returns the path to the innermost value that begins at a byte offset, such as `.claims[3].margin`.
     pub fn path(&self, at: usize) -> String {
-        // Values are in the order of the text, so the path leads through the last one that begins at or before the
-        // byte.
+        // Values are in the order of the text. So the path leads through the last value that begins at or before the
+        // offset.
         let before = |value: &Self| value.at <= at;
         let inner = match &self.kind {
             Kind::List(list) => list.iter().rposition(before).map(|i| (format!("[{i}]"), &list[i])),
@@ -149,7 +149,7 @@ impl<'t> Reader<'t> {
         self.text.as_bytes().get(self.at).copied().unwrap_or(0)
     }
 
-    /// Skips the next bytes that `of` accepts, and returns their number.
+    /// Skips the next bytes that `of` accepts. Returns their number.
     fn skip(&mut self, of: impl Fn(&u8) -> bool) -> usize {
         let count = self.text.as_bytes()[self.at..].iter().take_while(|byte| of(byte)).count();
         self.at += count;
@@ -160,7 +160,7 @@ impl<'t> Reader<'t> {
         self.skip(|byte| matches!(byte, b' ' | b'\t' | b'\r' | b'\n'));
     }
 
-    /// Returns whether the text continues with this word. If so, skips the word.
+    /// Returns true if the text continues with this word, and then skips the word.
     fn passes(&mut self, word: &str) -> bool {
         let is_next = self.text.as_bytes()[self.at..].starts_with(word.as_bytes());
         self.at += if is_next { word.len() } else { 0 };
@@ -204,7 +204,7 @@ impl<'t> Reader<'t> {
         Ok(Json { at, kind })
     }
 
-    /// Reads the items between commas, up to the closing bracket.
+    /// Reads items that are separated by commas, up to the closing bracket.
     fn items<T>(&mut self, close: &str, mut item: impl FnMut(&mut Self) -> Checked<T>) -> Checked<Box<[T]>> {
         // Most lists are short, and the first growth of an empty vector would reserve four items.
         let mut items = Vec::with_capacity(1);
@@ -283,7 +283,7 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// Returns a string as JSON.
+/// Returns a string as a JSON string.
 pub fn quoted(text: &str) -> String {
     let escaped = |c: char| match ESCAPED.find(c).filter(|_| c != '/') {
         Some(at) => format!("\\{}", &LETTERS[at..=at]),
@@ -296,13 +296,13 @@ pub fn quoted(text: &str) -> String {
     format!("\"{inner}\"")
 }
 
-/// Returns a JSON object of the fields that have a value.
+/// Returns a JSON object of the fields that have a value. Other fields are left out.
 pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Option<String>)>) -> String {
     let given = fields.into_iter().filter_map(|(name, value)| Some(format!("{}:{}", quoted(name), value?)));
     format!("{{{}}}", given.collect::<Vec<_>>().join(","))
 }
 
-/// Returns a JSON object of these names, separated by spaces, and their values, in this order.
+/// Returns a JSON object of these names, separated by spaces, and their values, in the same order.
 pub fn record<const N: usize>(names: &str, values: [impl Into<Option<String>>; N]) -> String {
     object(names.split_whitespace().zip(values.map(Into::into)))
 }

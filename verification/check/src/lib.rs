@@ -61,7 +61,7 @@ pub struct File {
     pub text: String,
 }
 
-/// The reader's requirements on a certificate, in addition to its being true.
+/// The requirements of the reader on a certificate. The certificate also has to be true.
 #[derive(Debug, Clone, Default)]
 pub struct Options {
     /// The problem that the certificate must be about. The order of names and the form of numbers in the file do not
@@ -70,38 +70,39 @@ pub struct Options {
     /// The allocation that the certificate must be about. The order of names and the form of numbers in the file do not
     /// matter.
     pub allocation: Option<File>,
-    /// The claims that the certificate has to make: `AXIOM` or `AXIOM:PARAMETER`; for ratio and worst-load
-    /// certificates `exact` or `ratio:A`; for bundles about a cluster also `rule:NAME`.
+    /// The claims that the certificate has to make, in the form `AXIOM` or `AXIOM:PARAMETER`. The claims of ratio and
+    /// worst-load certificates are `exact` and `ratio:A`. For bundles about a cluster, `rule:NAME` is also possible.
     pub require: Vec<String>,
-    /// The largest tolerance that the certificate may have; one millionth if absent.
+    /// The largest tolerance that the certificate may have. `None` means one millionth.
     pub max_tolerance: Option<String>,
-    /// The required way of sharing servers, `rdm` (resources are divided) or `tdm` (time is shared); `rdm` if absent.
+    /// The required way of sharing servers: `rdm` (resources are divided) or `tdm` (time is shared). `None` means
+    /// `rdm`.
     pub sharing: Option<String>,
 }
 
 /// The result of judging a certificate.
 #[derive(Debug, Clone)]
 pub struct Report {
-    /// The reason why the certificate is not valid; absent if the certificate is valid.
+    /// The reason why the certificate is not valid. `None` if the certificate is valid.
     pub reason: Option<String>,
     /// The claims of the certificate, one sentence each.
     pub claims: Vec<String>,
-    /// Lines for people that identify the problem, the allocation and the settings.
+    /// The lines for people that identify the problem, the allocation and the settings.
     subject: Vec<String>,
-    /// The same information for programs, as JSON fields with their values.
+    /// The same information for programs: names of JSON fields with their values.
     fields: Vec<(&'static str, String)>,
 }
 
-/// The reason why there is no verdict.
+/// The reason why a check has no verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unusable {
     /// The exit status: 2 for input that is not a certificate, 3 for a certificate that is too large.
     pub status: u8,
-    /// The file, line and column, and the defect there.
+    /// The file, line and column, and a description of the defect.
     pub what: String,
 }
 
-/// A result, or the reason why there is no verdict.
+/// A result, or the reason why there is no result.
 type Usable<T> = Result<T, Unusable>;
 
 impl Unusable {
@@ -131,8 +132,8 @@ impl File {
         Unusable { status: 2, what: format!("{}:{line}:{column}: {path}{what}", self.name) }
     }
 
-    /// Returns the reason why a readable certificate is not valid, if there is one. An unmet requirement of the
-    /// reader is reported before a false statement.
+    /// Returns the reason why a readable certificate is not valid, or `None` if it is valid. An unmet requirement of
+    /// the reader is reported before a false statement.
     fn reason(&self, root: &Json<'_>, unmet: Vec<String>, verdict: Checked<()>) -> Usable<Option<String>> {
         match (verdict, unmet.into_iter().next()) {
             (Err(fault @ Fault::Malformed { .. }), _) => Err(self.unusable(root, fault)),
@@ -172,7 +173,7 @@ impl Report {
         lines.map(|line| printable(&line)).collect::<Vec<_>>().join("\n")
     }
 
-    /// Returns the report for programs: one JSON document.
+    /// Returns the report for programs, which is one JSON document.
     #[must_use]
     pub fn json(&self) -> String {
         let (valid, claims) = (self.reason.is_none().to_string(), self.claims.len().to_string());
@@ -184,11 +185,11 @@ impl Report {
     }
 }
 
-/// Returns a line that is safe to show on a terminal: control characters and invisible characters are written as
+/// Returns a line that is safe to print on a terminal. Control characters and invisible characters are written as
 /// `\u{..}`.
 #[must_use]
 pub fn printable(line: &str) -> String {
-    // These are control characters, line and paragraph separators, Unicode's default ignorable code points,
+    // Hidden characters are control characters, line and paragraph separators, Unicode's default ignorable code points,
     // interlinear annotation marks, and the blank Braille pattern.
     let is_hidden = |c: char| {
         let marks = ['\u{ad}', '\u{34f}', '\u{61c}', '\u{2800}', '\u{3164}', '\u{feff}', '\u{ffa0}'];

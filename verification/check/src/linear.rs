@@ -1,5 +1,5 @@
-//! Certificates of linear programmes (docs/linear-programmes.md): they prove an optimum, that no point is feasible, or
-//! that the objective has no bound.
+//! Certificates of linear programmes (docs/linear-programmes.md). A certificate proves an optimum, that no point is
+//! feasible, or that the objective has no bound.
 //!
 //! A maximised programme is judged as the minimised one with the opposite costs. Prices `y` of rows prove
 //!
@@ -7,7 +7,8 @@
 //! c x >= sum_i min(y_i r, l_i <= r <= u_i) + sum_j min((c - y A)_j v, l'_j <= v <= u'_j)
 //! ```
 //!
-//! for every feasible `x` (weak duality). The proven bound is not finite if a price needs a bound that is infinite.
+//! for every feasible `x` (weak duality). The proven bound is not finite if the term of a row or column with a price
+//! needs an infinite bound.
 
 use rug::Rational;
 
@@ -18,7 +19,7 @@ use crate::sha256::sha256;
 use crate::work::{self, Checked, Fault, context, ensure, refuse};
 use crate::{File, Options, Report, Unusable, Usable};
 
-/// Bounds of a row or a column.
+/// The bounds of a row or a column. `None` means that there is no bound.
 #[derive(PartialEq)]
 struct Bounds {
     lower: Option<Rational>,
@@ -33,11 +34,11 @@ struct Programme {
     row_bounds: Vec<Bounds>,
     columns: Names,
     column_bounds: Vec<Bounds>,
-    /// By column: the cost in the minimised programme.
+    /// The cost of each column in the minimised programme.
     costs: Vec<Rational>,
-    /// By column: entries by row.
+    /// The entries of each column, by row.
     entries: Vec<Amounts>,
-    /// By column: whether it has to be an integer. The proof does not use this.
+    /// For each column, true if its value has to be an integer. The proof does not use this field.
     integers: Vec<bool>,
 }
 
@@ -51,7 +52,7 @@ enum Statement {
     Infeasible {
         y: Amounts,
     },
-    /// The lower bound of a row or a column is above its upper bound.
+    /// The row or column whose lower bound is above its upper bound.
     Empty {
         is_row: bool,
         at: usize,
@@ -73,12 +74,12 @@ impl Bounds {
             && self.upper.as_ref().is_none_or(|upper| value <= upper)
     }
 
-    /// Returns whether a point may move in this direction without end.
+    /// Returns true if a point may move in this direction without reaching a bound.
     fn allow(&self, direction: &Rational) -> bool {
         !(*direction < 0 && self.lower.is_some() || *direction > 0 && self.upper.is_some())
     }
 
-    /// Returns the least product of a price and a value within the bounds.
+    /// Returns the smallest product of a price and a value within the bounds.
     fn least(&self, price: &Rational) -> Checked<Rational> {
         if price.is_zero() {
             return Ok(Rational::new());
@@ -134,8 +135,8 @@ impl Programme {
         Ok(programme)
     }
 
-    /// Returns the text that is hashed: the rows and then the columns of the minimised programme, each in alphabetical
-    /// order.
+    /// Returns the text that is hashed: the rows and then the columns of the minimised programme. Rows and columns are
+    /// each in alphabetical order.
     fn canonical(&self) -> String {
         let end = |end: &Option<Rational>| end.as_ref().map_or("-".to_owned(), Rational::to_string);
         let bounds = |of: &Bounds| format!("{} {}", end(&of.lower), end(&of.upper));
@@ -191,7 +192,7 @@ impl Programme {
         Ok(())
     }
 
-    /// Returns the lower bound that prices prove, with or without costs.
+    /// Returns the lower bound that prices prove. Costs count as 0 if `with_costs` is false.
     fn bound(&self, y: &Amounts, with_costs: bool) -> Checked<Rational> {
         let mut terms = Vec::new();
         for (row, price) in y {
@@ -209,7 +210,7 @@ impl Programme {
         work::sum(terms)
     }
 
-    /// Converts an objective value of the minimised programme to the objective as stated.
+    /// Converts a cost in the minimised programme to the objective as stated.
     fn objective(&self, cost: &Rational) -> Rational {
         if self.is_maximised { self.constant.clone() - cost } else { self.constant.clone() + cost }
     }

@@ -1,4 +1,4 @@
-//! The program `evenhand-check CERTIFICATE`, which verifies a certificate of any kind.
+//! The program `evenhand-check CERTIFICATE`. It verifies a certificate of any kind.
 #![forbid(unsafe_code)]
 
 use std::io::{ErrorKind, Read, Write};
@@ -25,14 +25,15 @@ Verifies a certificate of fairness, of a ratio or a worst load, or of a running 
 Exit status: 0 valid, whatever it claims; 1 false, or not what is asked for; 2 usage or unreadable; 3 too
 large to be checked, or the output cannot be written.";
 
-/// The maximum number of bytes of a file.
+/// The largest size of a file, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 fn main() -> ExitCode {
     match run(std::env::args_os().skip(1).map(|argument| argument.to_string_lossy().into_owned())) {
         Ok(code) => code,
         Err(Unusable { status, what }) => {
-            // The message stays on one line, whatever characters a name in it has. A failure to write it is ignored.
+            // The message stays on one line, even if a name in it contains line breaks. A failure to write the message
+            // is ignored.
             let line: Vec<&str> = what.lines().collect();
             let _ = writeln!(std::io::stderr(), "error: {}", printable(&line.join(" ")));
             ExitCode::from(status)

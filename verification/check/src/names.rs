@@ -10,7 +10,7 @@ use crate::work::Checked;
 /// Pairs `(position, amount)`, ascending by position. No amount is 0.
 pub type Amounts = Vec<(usize, Rational)>;
 
-/// The largest number of identical servers in a class, and of jobs of one type on a server.
+/// The largest number of identical servers in a class, and of jobs of one type on one server.
 pub const MOST: u64 = 1_000_000_000_000;
 
 /// A list of distinct names, and the position of each.
@@ -35,32 +35,33 @@ impl Names {
         Ok(Self { what, list, position })
     }
 
-    /// Returns names that are known to be distinct.
+    /// Returns a list of names. The names have to be distinct.
     pub fn of(what: &'static str, names: &[&str]) -> Self {
         let list: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
         let position = list.iter().cloned().enumerate().map(|(at, name)| (name, at)).collect();
         Self { what, list, position }
     }
 
-    /// Returns the position of a name. A fault is reported at the value `place`.
+    /// Returns the position of a name. If the name is unknown, the fault is reported at the value `place`.
     pub fn find(&self, name: &str, place: &Json<'_>) -> Checked<usize> {
         let wrong = || place.wrong(format!("there is no such {}: `{name:.60}`", self.what));
         self.position.get(name).map_or_else(wrong, |at| Ok(*at))
     }
 
-    /// Returns the position of the name in a JSON string.
+    /// Returns the position of the name that a JSON string states.
     pub fn named(&self, name: &Json<'_>) -> Checked<usize> {
         self.find(name.text()?, name)
     }
 
-    /// Reads a list of names and returns the position of each name, in ascending order. No name may occur twice.
+    /// Reads a list of names. Returns the positions of the names in ascending order. No name may occur twice.
     pub fn listed(&self, list: &Json<'_>) -> Checked<Vec<usize>> {
         let mut found = list.list()?.iter().map(|name| self.named(name)).collect::<Checked<Vec<_>>>()?;
         found.sort_unstable();
         if found.is_sorted_by(|a, b| a < b) { Ok(found) } else { list.wrong("a name is given twice") }
     }
 
-    /// Reads an object whose fields are named after these names, ascending by position. A missing object is empty.
+    /// Reads an object whose fields have names from this list. The result is in ascending order of positions. A missing
+    /// object counts as an empty object.
     pub fn map<'j, 't, T>(
         &self,
         object: &'j Json<'t>,
@@ -78,12 +79,12 @@ impl Names {
         Ok(found)
     }
 
-    /// Reads amounts of at least 0 by name. They may have suffixes.
+    /// Reads an object of amounts of at least 0. Amounts may have suffixes.
     pub fn amounts(&self, object: &Json<'_>) -> Checked<Amounts> {
         self.map(object, |_, raw| raw.quantity()).map(without_zeros)
     }
 
-    /// Reads computed numbers by name.
+    /// Reads an object of computed numbers.
     pub fn numbers(&self, object: &Json<'_>) -> Checked<Amounts> {
         self.map(object, |_, raw| raw.computed()).map(without_zeros)
     }
@@ -94,12 +95,12 @@ fn without_zeros(mut amounts: Amounts) -> Amounts {
     amounts
 }
 
-/// Returns the value at a position, if the list has one.
+/// Returns the value at a position. Returns `None` if the list has no entry for the position.
 pub fn at<T>(list: &[(usize, T)], position: usize) -> Option<&T> {
     list.binary_search_by_key(&position, |(at, _)| *at).ok().map(|place| &list[place].1)
 }
 
-/// Checks that a document states this kind.
+/// Checks that a document states the expected kind.
 pub fn of_kind(raw: &Json<'_>, expected: &str) -> Checked<()> {
     raw.object()?;
     let kind = raw.get("kind").given().unwrap_or(raw);

@@ -6,9 +6,9 @@ use rug::{Integer, Rational};
 use crate::json::{Json, Kind};
 use crate::work::{self, Checked};
 
-/// The most digits, and the largest absolute decimal exponent, of a number that a person states.
+/// The largest number of digits, and the largest absolute decimal exponent, of a number that a person states.
 pub const STATED: u64 = 400;
-/// The most digits, and the largest absolute decimal exponent, of a computed number.
+/// The largest number of digits, and the largest absolute decimal exponent, of a computed number.
 const COMPUTED: u64 = 100_000;
 
 impl Json<'_> {
@@ -22,7 +22,7 @@ impl Json<'_> {
         self.parsed(|text| parse(text, COMPUTED))
     }
 
-    /// Reads a computed number, or returns `None` if it is missing or null.
+    /// Reads a computed number. Returns `None` if the value is missing or null.
     pub fn computed_or_null(&self) -> Checked<Option<Rational>> {
         if matches!(self.kind, Kind::Absent | Kind::Null) { Ok(None) } else { self.computed().map(Some) }
     }
@@ -39,7 +39,7 @@ impl Json<'_> {
         if number <= 0 { self.wrong("expected a number above 0") } else { Ok(number) }
     }
 
-    /// Reads a stated number that is at least 0. It may have a suffix if it is a string.
+    /// Reads a stated number that is at least 0. The number may have a suffix if it is a string.
     pub fn quantity(&self) -> Checked<Rational> {
         let number = self.parsed(|text| match suffix(text) {
             Some((bare, _)) if bare.contains(['/', 'e', 'E']) => Err("a suffix beside a quotient or `e`"),
@@ -70,7 +70,7 @@ impl Json<'_> {
     }
 }
 
-/// Splits off a suffix of Kubernetes, and returns the text before it and its factor.
+/// Splits off a suffix of Kubernetes. Returns the text before the suffix, and the factor that the suffix means.
 fn suffix(text: &str) -> Option<(&str, Rational)> {
     // Binary suffixes go up from 2^10 in steps of 2^10. Decimal suffixes go up from 10^-9 in steps of 10^3, and 10^0
     // has no letter.
@@ -83,7 +83,8 @@ fn suffix(text: &str) -> Option<(&str, Rational)> {
     Some((text.strip_suffix(letter)?, Rational::from(base).pow(power)))
 }
 
-/// Parses a decimal or a quotient with at most `most` digits, and an exponent of at most `most` in absolute value.
+/// Parses a decimal or a quotient. The number has at most `most` digits, and an exponent of at most `most` in absolute
+/// value.
 pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
     let is_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let integer = |text: &str| match text.parse::<Integer>() {
@@ -138,13 +139,13 @@ pub fn hashed(value: &Rational) -> String {
     }
 }
 
-/// Returns a number for people, shortened to its beginning if it is long.
+/// Returns a number for people. Only its first digits are shown if the number is long.
 pub fn short(value: &Rational) -> String {
     let text = value.to_string();
     if text.len() <= 60 { text } else { format!("{}... ({} characters)", &text[..40], text.len()) }
 }
 
-/// Returns the largest integer that is not above a fraction.
+/// Returns the largest integer that is at most a fraction.
 pub fn floor(value: Rational) -> Integer {
     value.floor().into_numer_denom().0
 }

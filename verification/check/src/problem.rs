@@ -17,8 +17,8 @@ pub struct Problem {
     pub classes: Vec<Class>,
     pub user_names: Names,
     pub users: Vec<User>,
-    /// For each user, the first user that is identical to it in demands, classes and `gamma`. Weight, tasks and
-    /// criterion may differ.
+    /// For each user, the first user with the same demands, classes and `gamma`. Weight, tasks and criterion may
+    /// differ.
     pub alike: Vec<usize>,
     pub groups: Groups,
 }
@@ -27,31 +27,31 @@ pub struct Problem {
 #[derive(PartialEq)]
 pub struct Class {
     pub count: u64,
-    /// The capacity of one server, `c_ir`, by resource.
+    /// The capacity of one server, `c_ir`, for each resource.
     pub capacity: Amounts,
-    /// Whether some user states its `gamma` on this class, so that the time of the class is shared.
+    /// True if some user states its `gamma` on this class, so that the time of the class is shared.
     pub states_time: bool,
 }
 
 /// A user.
 pub struct User {
     pub weight: Rational,
-    /// The number of tasks, `T_n`; absent if unlimited.
+    /// The number of tasks, `T_n`. `None` if unlimited.
     pub tasks: Option<Rational>,
-    /// The demand of a task, by resource, on classes without a demand of their own.
+    /// The demand of a task for each resource, on classes without a demand of their own.
     pub demand: Amounts,
-    /// The classes that the user may use; absent if it may use all.
+    /// The classes that the user may use. `None` if the user may use all classes.
     pub classes: Option<Vec<usize>>,
     /// Demands on single classes that differ from `demand`.
     pub demand_on: Vec<(usize, Amounts)>,
-    /// The stated `gamma_ni`, by class.
+    /// The stated `gamma_ni` of each class.
     pub gamma: Amounts,
-    /// The stated coefficients of the share `generic`, by class.
+    /// The stated coefficient of the share `generic` for each class.
     pub criterion: Amounts,
-    /// The rates above 0 on classes that the user may use; absent if it states none. They determine `classes` and
-    /// `demand_on`.
+    /// The rates above 0 on classes that the user may use. `None` if the user states no rates. Rates determine
+    /// `classes` and `demand_on`.
     pub rates: Option<Amounts>,
-    /// The most accelerators that the user may use at once: the bound of `sum_i x_ni / rate_ni`.
+    /// The largest number of accelerators that the user may use at once. It bounds `sum_i x_ni / rate_ni`.
     pub at_most: Option<Rational>,
 }
 
@@ -66,8 +66,8 @@ pub fn classes(servers: &Json<'_>, resources: &Names) -> Checked<(Names, Vec<Cla
     Ok((names, rows.iter().map(read).collect::<Checked<_>>()?))
 }
 
-/// Returns the number of tasks, possibly fractional, for which one server has capacity. It is 0 for a task that
-/// demands nothing.
+/// Returns the number of tasks, possibly fractional, that fit on one server. The result is 0 for a task that demands
+/// nothing.
 pub fn most_tasks(demand: &Amounts, capacity: &Amounts) -> Rational {
     let zero = Rational::new();
     let of = |(r, d): &(usize, Rational)| at(capacity, *r).unwrap_or(&zero) / d.clone();
@@ -139,9 +139,9 @@ impl Problem {
                 listed = (allowed.len() < classes.len()).then_some(allowed);
             }
             let mut demand_on = class_names.map(demand_on, asks)?;
-            // A demand on a class that equals the base demand has no effect.
+            // A demand on a class has no effect if it equals the base demand.
             if let Some(rates) = rates.as_ref().filter(|_| !demand.is_empty()) {
-                // A task takes the demand of one accelerator divided by the rate.
+                // A task takes the demand of one accelerator, divided by the rate.
                 let of =
                     |rate: &Rational| demand.iter().map(|(r, d)| (*r, Rational::from(d / rate))).collect();
                 demand_on = rates.iter().map(|(i, rate)| (*i, of(rate))).collect();
@@ -182,19 +182,19 @@ impl Problem {
         at(&self.users[n].demand_on, i).unwrap_or(&self.users[n].demand)
     }
 
-    /// Returns whether `gamma_ni > 0`, provided that user `n` may use class `i`.
+    /// Returns true if `gamma_ni > 0`, provided that user `n` may use class `i`.
     fn fits(&self, n: usize, i: usize) -> bool {
         let has = |(r, _): &(usize, Rational)| at(&self.classes[i].capacity, *r).is_some();
         at(&self.users[n].gamma, i).is_some() || self.demand(n, i).iter().all(has)
     }
 
-    /// Returns whether user `n` can run on class `i`, that is, whether `gamma_ni > 0`.
+    /// Returns true if user `n` can run on class `i`, that is, if the user may use the class and `gamma_ni > 0`.
     pub fn can_run(&self, n: usize, i: usize) -> bool {
         let listed = self.users[n].classes.as_ref().is_none_or(|list| list.binary_search(&i).is_ok());
         listed && self.fits(n, i)
     }
 
-    /// Returns the classes on which user `n` can run, ascending.
+    /// Returns the classes on which user `n` can run, in ascending order.
     pub fn classes_of(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         self.users[n].usable(self.classes.len()).filter(move |i| self.fits(n, *i))
     }
@@ -209,18 +209,18 @@ impl Problem {
         at(&self.users[n].gamma, i).cloned().unwrap_or_else(by_demand)
     }
 
-    /// Returns whether some user states rates.
+    /// Returns true if some user states rates.
     pub fn has_rates(&self) -> bool {
         self.users.iter().any(|user| user.rates.is_some())
     }
 
-    /// Returns whether some user limits the accelerators that it uses at once.
+    /// Returns true if some user limits the accelerators that it uses at once.
     pub fn has_at_most(&self) -> bool {
         self.users.iter().any(|user| user.at_most.is_some())
     }
 
-    /// Returns the most tasks of user `n` with the fraction `part` of every class. `T_n` does not limit them. The user
-    /// fills the classes with the highest rates first, until it uses `at_most` accelerators.
+    /// Returns the largest number of tasks of user `n` on the fraction `part` of every class. `T_n` does not limit this
+    /// number. The user fills the classes with the highest rates first, until it uses `at_most` accelerators.
     pub fn best_use(&self, n: usize, part: &Rational) -> Rational {
         let mut classes: Amounts = self.classes_of(n).map(|i| (i, self.gamma(n, i) * part)).collect();
         let user = &self.users[n];
@@ -247,8 +247,8 @@ impl Problem {
         total.into_iter().enumerate().filter(|(_, c)| !c.is_zero()).collect()
     }
 
-    /// Returns the number of capacities, demands and classes to process, for the budget. With `of_each`, classes count
-    /// for each user. Otherwise they count only once for a set of identical users.
+    /// Returns the number of capacities, demands and classes to process, for the budget. If `of_each` is true, classes
+    /// count for each user. Otherwise they count only once for a set of identical users.
     pub fn size(&self, of_each: bool) -> usize {
         let looks = |(n, user): (usize, &User)| {
             let all = user.classes.as_ref().map_or(self.classes.len(), Vec::len);
@@ -266,14 +266,14 @@ impl User {
         self.tasks.clone().filter(|tasks| *tasks < value).unwrap_or(value)
     }
 
-    /// Returns the accelerators that these tasks use at once, `sum_i x_ni / rate_ni`. Tasks on classes without a rate are
-    /// not counted.
+    /// Returns the number of accelerators that these tasks use at once, `sum_i x_ni / rate_ni`. Tasks on classes
+    /// without a rate are not counted.
     pub fn accelerators(&self, tasks: &Amounts) -> Rational {
         let on = |(i, x): &(usize, Rational)| Some(Rational::from(x / at(self.rates.as_ref()?, *i)?));
         tasks.iter().filter_map(on).sum()
     }
 
-    /// Returns the classes that the user may use. `classes` is the number of all classes.
+    /// Returns the classes that the user may use. `classes` is the number of all classes of the problem.
     fn usable(&self, classes: usize) -> impl Iterator<Item = usize> + '_ {
         let all = if self.classes.is_none() { 0..classes } else { 0..0 };
         self.classes.iter().flatten().copied().chain(all)

@@ -1,5 +1,5 @@
-//! The shares that mechanisms equalise, `U_n = (1 / w_n) sum_i u_ni x_ni` (docs/theory.md, section 2), and the
-//! resources of the bottleneck axioms.
+//! The shares that mechanisms equalise, `U_n = (1 / w_n) sum_i u_ni x_ni` (docs/theory.md, section 2). This module also
+//! determines the resources of the bottleneck axioms.
 
 use rug::Rational;
 
@@ -12,13 +12,14 @@ use crate::work::{self, Checked};
 /// A measure of a user's share of the cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Share {
-    /// The dominant share: the largest fraction of a resource of all servers that a task takes. In a problem with rates:
-    /// the throughput over that of the equal part, of which a user uses all classes in proportion.
+    /// The dominant share: the largest fraction of a resource of all servers that a task takes. In a problem with
+    /// rates: the throughput, relative to the throughput on an equal fraction of every class, if the user uses all
+    /// classes in proportion.
     Dominant,
-    /// In a problem with rates: the throughput over the best use of the equal part.
+    /// Only in a problem with rates: the throughput, relative to the best use of an equal fraction of every class.
     BestPart,
-    /// The tasks over those of the user's own fraction of every class, used as well as possible. The weight counts in the
-    /// fraction.
+    /// The tasks, relative to the tasks that the user could run on its own fraction of every class, used as well as
+    /// possible. The fraction depends on the weight.
     FinishTime,
     /// The reciprocal of the tasks that the user would have alone. Undefined if a user is restricted to some classes.
     Containerized,
@@ -26,7 +27,7 @@ pub enum Share {
     Unbarred,
     /// The sum of the fractions of all resources that a task takes.
     Asset,
-    /// The coefficients that the problem states (`criterion`).
+    /// The coefficients that the problem states (field `criterion`).
     Generic,
     /// The fraction of one resource that a task takes: `resource:NAME`.
     Resource(usize),
@@ -63,7 +64,7 @@ impl Share {
     }
 }
 
-/// The coefficients `u_ni`: for each user, the value for most classes, and the classes with another value.
+/// The coefficients `u_ni`. Each user has a value for most classes, and a list of the classes with another value.
 pub struct Coefficients(pub Vec<(Rational, Amounts)>);
 
 impl Coefficients {
@@ -75,7 +76,8 @@ impl Coefficients {
             Share::Resource(r) => at(&total, r).is_none() || problem.has_rates(),
             Share::Asset => problem.has_rates(),
             Share::BestPart => !problem.has_rates(),
-            // The largest share that a user has alone has a simple form only without limits of accelerators.
+            // Only without limits of accelerators is there a simple formula for the largest share that a user has
+            // alone.
             Share::Generic => problem.has_at_most(),
             _ => false,
         };
@@ -138,8 +140,8 @@ impl Coefficients {
     }
 }
 
-/// Returns the tasks of a user with a part of every class, if it uses all classes in proportion and no more than
-/// `at_most` accelerators.
+/// Returns the number of tasks of a user on a fraction `part` of every class. The user uses all classes in proportion,
+/// and at most `at_most` accelerators.
 fn in_proportion(case: &Case<'_>, n: usize, part: &Rational) -> Rational {
     let (problem, user) = (case.problem, &case.problem.users[n]);
     let all: Amounts = problem.classes_of(n).map(|i| (i, problem.gamma(n, i) * part)).collect();

@@ -1,10 +1,11 @@
-//! Certificates about a window of time (docs/theory.md, section 10): sums of the stated samples, and max-min of decayed usage
-//! over weight.
+//! Certificates about a window of time (docs/theory.md, section 10): sums of the stated samples, and max-min of decayed
+//! usage over weight.
 //!
-//! The samples are taken as they are stated: in each segment of time a queue has one usage, one fair share, and either wants more
-//! or not. Everything else is computed again. The decayed usage of a queue is the sum of its usage in a segment from `a` to `b`
-//! times `2^-((T-b)/h) - 2^-((T-a)/h)`, where `T` is the end of the window. The factor `h / ln 2` is left out, since only
-//! quotients of decayed usages are compared. Without a half-life the factor is `b - a`.
+//! The samples are taken as they are stated. In each segment of time, a queue has one usage and one fair share, and it
+//! either wants more or does not. All other statements are computed again. The decayed usage of a queue is the sum of
+//! its usage in a segment from `a` to `b` times `2^-((T-b)/h) - 2^-((T-a)/h)`, where `T` is the end of the window. The
+//! factor `h / ln 2` is left out, since only quotients of decayed usages are compared. Without a half-life the factor
+//! is `b - a`.
 
 use rug::{Integer, Rational};
 
@@ -14,19 +15,19 @@ use crate::number::{STATED, hashed, parse, short};
 use crate::work::{self, Checked, Fault, context, ensure, require};
 use crate::{File, Options, Report, Unusable, Usable};
 
-/// The bits of powers of 1/2.
+/// The precision of powers of 1/2, in bits.
 const BITS: u32 = 192;
-/// The steps that a power of 1/2 takes.
+/// The number of steps of work that a power of 1/2 takes.
 const STEPS_OF_A_POWER: u64 = 20_000;
-/// The largest tolerance that is accepted if the reader does not set another.
+/// The largest tolerance that is accepted if the reader does not set another tolerance.
 const MOST_TOLERANCE: (u32, u32) = (1, 1_000_000);
-/// The only axiom about a window.
+/// The name of the only axiom about a window.
 const AXIOM: &str = "window-max-min";
 
-/// Values with the number of segments in a row that have them.
+/// Runs of equal values: the number of consecutive segments, and their value.
 type Runs<T> = Vec<(usize, T)>;
 
-/// The samples of a queue of a resource.
+/// The samples of a queue for one resource.
 struct Samples {
     usage: Runs<Rational>,
     fair_share: Option<Runs<Rational>>,
@@ -35,11 +36,11 @@ struct Samples {
 
 struct Queue {
     weight: Rational,
-    /// By resource.
+    /// The samples of each resource, with the position of the resource.
     samples: Vec<(usize, Samples)>,
 }
 
-/// The sums of a queue and a resource.
+/// The sums of the samples of a queue for one resource.
 struct Balance {
     queue: usize,
     resource: usize,
@@ -51,7 +52,8 @@ struct Balance {
 
 struct Claim {
     holds: Option<bool>,
-    /// Bounds of the margin, and the queue that is behind another one.
+    /// A lower and an upper bound of the margin, the queue with the least usage that wanted more throughout, and the
+    /// queue with the most usage.
     proof: Option<(Rational, Rational, usize, usize)>,
 }
 
@@ -61,7 +63,7 @@ struct Window {
     half_life: Option<Rational>,
     tolerance: Rational,
     resources: Names,
-    /// The value of a unit of each resource that counts.
+    /// The value of a unit of each resource that counts in the axiom.
     values: Amounts,
     segments: Vec<(Rational, Rational)>,
     names: Names,
@@ -77,7 +79,7 @@ struct Bounds {
     high: Rational,
 }
 
-/// Reads values with their numbers of segments, which together are all segments.
+/// Reads runs of values. Their numbers of segments together are all segments.
 fn runs<T>(raw: &Json<'_>, segments: usize, read: impl Fn(&Json<'_>) -> Checked<T>) -> Checked<Runs<T>> {
     let mut left = segments as u64;
     let mut runs = Vec::new();
@@ -108,7 +110,7 @@ impl Samples {
         })
     }
 
-    /// Returns whether the queue wants more in each segment, if that is stated.
+    /// Returns, for each segment, whether the queue wants more. Returns `None` if the samples do not state this.
     fn wants(&self, segments: usize) -> Option<Vec<bool>> {
         let runs = self.wants.as_ref()?;
         let mut wants = Vec::with_capacity(segments);
@@ -117,7 +119,8 @@ impl Samples {
     }
 }
 
-/// Calls `each` for every part of the segments in which all values are the same: with the segments from and to, and the values.
+/// Calls `each` for every maximal range of segments in which both values are constant. The arguments are the first
+/// segment, the segment after the last, and the two values.
 fn zip<A, B>(
     a: &Runs<A>,
     b: &Runs<B>,
@@ -162,7 +165,7 @@ impl Window {
         if !(0..=1).contains(&tolerated) {
             return tolerance.wrong("a tolerance is a number from 0 to 1");
         }
-        // Resources are named by the values and by the queues.
+        // Resources are named by the values, and by the samples of the queues.
         let mut named: Vec<&str> = values.object()?.iter().map(|(name, _)| &**name).collect();
         for (_, queue) in queues.object()? {
             named.extend(queue.get("resources").object()?.iter().map(|(name, _)| &**name));
@@ -240,7 +243,7 @@ impl Window {
         }
     }
 
-    /// The times from the first segment to the end of each, without the time between segments.
+    /// Returns the total length of the first 0, 1, ... segments. The time between segments does not count.
     fn times(&self) -> Checked<Vec<Rational>> {
         let mut times = vec![Rational::new()];
         for (from, to) in &self.segments {
@@ -250,7 +253,7 @@ impl Window {
         Ok(times)
     }
 
-    /// Checks that the sums of every queue and resource are stated once, and are those of the samples.
+    /// Checks that the sums of every queue and resource are stated once, and equal the sums of the samples.
     fn verify_balances(&self) -> Checked<()> {
         let times = self.times()?;
         let mut stated: Vec<(usize, usize)> =
@@ -275,7 +278,7 @@ impl Window {
         let unknown = vec![(times.len() - 1, false)];
         let (shares, wants) =
             (samples.fair_share.as_ref().unwrap_or(&none), samples.wants.as_ref().unwrap_or(&unknown));
-        // A share with whether the queue wants more, in the same runs.
+        // The fair share, and whether the queue wants more, in common runs.
         let mut both: Runs<(Rational, bool)> = Vec::new();
         zip(shares, wants, |from, to, share, wants| {
             both.push((to - from, (share.clone(), *wants)));
@@ -308,7 +311,7 @@ impl Window {
         ensure(expected(has_share, over)? == stated.over, "over is another sum")
     }
 
-    /// Returns the usage of a queue times the values of resources, over its weight; equal neighbours are joined.
+    /// Returns the usage of a queue times the values of the resources. Equal neighbouring runs are joined.
     fn charged(&self, queue: &Queue) -> Checked<Runs<Rational>> {
         let mut sum: Runs<Rational> = vec![(self.segments.len(), Rational::new())];
         for (resource, value) in &self.values {
@@ -327,7 +330,7 @@ impl Window {
         Ok(sum)
     }
 
-    /// Returns bounds of the factors of segments, each with those before it.
+    /// Returns bounds of the sum of the factors of the first 0, 1, ... segments.
     fn factors(&self) -> Checked<Vec<Bounds>> {
         let mut sums = vec![Bounds { low: Rational::new(), high: Rational::new() }];
         let Some(half_life) = &self.half_life else {
@@ -356,7 +359,7 @@ impl Window {
         Ok(sums)
     }
 
-    /// Returns whether the queue wants more of some resource that counts in every segment.
+    /// Returns true if, in every segment, the queue wants more of some resource that counts.
     fn wants_throughout(&self, queue: &Queue) -> Checked<bool> {
         let mut wants = vec![false; self.segments.len()];
         work::steps(wants.len() as u64 * queue.samples.len() as u64)?;
@@ -393,7 +396,8 @@ impl Window {
                 return Ok((wants, own, Some(Bounds { low: over(low), high: over(high) })));
             }
             self.wants_throughout(queue)?;
-            // A queue without weight is behind no queue, and ahead of every queue if it used anything.
+            // A queue of weight 0 is never the queue with the least usage over weight. If it used anything, its usage
+            // over weight is infinite.
             let zero = Bounds { low: Rational::new(), high: Rational::new() };
             Ok((false, charged, (high == 0).then_some(zero)))
         };
@@ -432,7 +436,7 @@ impl Window {
             "the queue of the evidence is not the one with the least usage",
         )?;
         ensure(bounds(*ahead).high >= top.low, "the other queue is not the one with the most usage")?;
-        // Equal queues have a margin of 0, which bounds that are not exact do not show.
+        // If all candidates are equal, the margin is 0. Bounds that are not exact do not show this.
         let is_candidate = |queue: &usize| {
             queues[*queue].0 && bounds(*queue).low <= low.high || bounds(*queue).high >= top.low
         };
@@ -453,11 +457,11 @@ impl Window {
 
 /// Powers of 1/2, as bounds in units of 2^-[`BITS`].
 struct Powers {
-    /// Bounds of 2^-(1/2), 2^-(1/4), and so on.
+    /// Lower and upper bounds of 2^-(1/2), 2^-(1/4), and so on.
     roots: Vec<(Integer, Integer)>,
 }
 
-/// Divides by 2^bits and rounds up.
+/// Returns a value divided by 2^bits, rounded up.
 fn above(value: Integer, bits: u32) -> Integer {
     -(-value >> bits)
 }
@@ -478,7 +482,7 @@ impl Powers {
         Ok(Self { roots: roots.collect() })
     }
 
-    /// Returns bounds of 2^-exponent, for an exponent of at least 0.
+    /// Returns lower and upper bounds of 2^-exponent. The exponent is at least 0.
     fn of(&self, exponent: &Rational) -> Checked<(Integer, Integer)> {
         work::steps(STEPS_OF_A_POWER)?;
         work::spend(2)?;
@@ -493,7 +497,7 @@ impl Powers {
             }
         }
         if !scaled.is_integer() {
-            // The rest of the exponent is below 2^-BITS.
+            // The remaining exponent is below 2^-BITS.
             low = (low * &self.roots[BITS as usize - 1].0) >> BITS;
         }
         Ok(match Integer::from(&digits >> BITS).to_u32() {

@@ -8,19 +8,19 @@ use std::cell::Cell;
 
 use rug::{Integer, Rational};
 
-/// The reason why a check ends without the word "valid".
+/// The reason why a check ends without the verdict "valid".
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// The text is not a certificate (or not a problem, or not an allocation). `at` is the byte offset of the defect
-    /// `what`.
+    /// The text is not a certificate (or not a problem, or not an allocation). `at` is the byte offset of the defect,
+    /// and `what` describes the defect.
     Malformed { at: usize, what: String },
     /// A statement of the certificate is false, or its evidence does not prove it.
     False(String),
-    /// Deciding would cost more than the budget allows.
+    /// The verdict would cost more than the budget allows.
     TooLarge(String),
 }
 
-/// A result, or the fault that prevents it.
+/// A result, or the fault that prevents the result.
 pub type Checked<T> = Result<T, Fault>;
 
 /// Returns the fault that a statement of the certificate is false.
@@ -33,7 +33,7 @@ pub fn ensure(holds: bool, what: &str) -> Checked<()> {
     if holds { Ok(()) } else { refuse(what) }
 }
 
-/// Returns the value, or rejects the certificate with [`refuse`] if there is none.
+/// Returns the value. Rejects the certificate with [`refuse`] if there is no value.
 pub fn require<T>(value: Option<T>, what: &str) -> Checked<T> {
     value.map_or_else(|| refuse(what), Ok)
 }
@@ -63,9 +63,9 @@ impl Fault {
 /// The part of the budget that is left.
 #[derive(Clone, Copy)]
 struct Budget {
-    /// Steps of work. A step takes some nanoseconds, so the full budget takes about a minute.
+    /// The steps of work. A step takes some nanoseconds, so the full budget takes about a minute.
     steps: u64,
-    /// Digits of all numbers in the files together, with exponents written out. The full budget is about 110 MB of
+    /// The digits of all numbers in the files together, with exponents written out. The full budget is about 110 MB of
     /// numbers.
     digits: u64,
     /// The width, in words of 64 bits, of the widest number read so far.
@@ -94,13 +94,13 @@ fn charge(left: u64, amount: u64, most: u64, what: &str) -> Checked<u64> {
     left.checked_sub(amount).ok_or_else(too_large)
 }
 
-/// Charges the digits of a number before the number is made. The steps cover reading it, and writing it again in
-/// hashes and in the report.
+/// Charges the digits of a number before the number is computed. The steps cover reading the number, and writing the
+/// number again in hashes and in the report.
 pub fn digits(count: u64) -> Checked<()> {
     steps(count.saturating_mul(STEPS_OF_A_DIGIT))?;
     let left = LEFT.get();
     let digits = charge(left.digits, count, FULL.digits, "digits of numbers")?;
-    // A word holds more than 19 decimal digits.
+    // A word has space for more than 19 decimal digits.
     LEFT.set(Budget { digits, widest: left.widest.max(count / 19 + 1), ..left });
     Ok(())
 }
@@ -123,12 +123,12 @@ pub fn spend_on(operations: u64, values: &[Rational]) -> Checked<()> {
     steps(all.saturating_mul(operations))
 }
 
-/// Records that all numbers of the problem have been read.
+/// Records that all numbers of the problem have been read. [`spend_stated`] then charges by their width.
 pub fn has_problem() {
     LEFT.set(Budget { stated: LEFT.get().widest, ..LEFT.get() });
 }
 
-/// Charges this number of operations on numbers of the problem alone.
+/// Charges this number of operations on numbers of the problem only.
 pub fn spend_stated(operations: usize) -> Checked<()> {
     steps(cost(LEFT.get().stated).saturating_mul(operations as u64))
 }
@@ -159,8 +159,8 @@ pub fn plus(a: &Rational, b: &Rational) -> Checked<Rational> {
 /// late.
 pub fn sum(values: Vec<Rational>) -> Checked<Rational> {
     let widest = values.iter().map(Rational::denom).max().unwrap_or(Integer::ONE).clone();
-    // A division by a denominator costs its width times that of the quotient. The quotient is multiplied by the
-    // numerator, and the product is added to a number that may be as wide as the widest product.
+    // A division by a denominator costs the width of the denominator times the width of the quotient. The quotient is
+    // multiplied by the numerator, and the product is added to a number that may be as wide as the widest product.
     let width = |integer: &Integer| u64::from(integer.significant_bits()) / 64 + 1;
     let quotient = |value: &Rational| (width(&widest) + 1).saturating_sub(width(value.denom())) + 1;
     let product = |value: &Rational| width(value.numer()) + quotient(value);
@@ -180,12 +180,12 @@ pub fn sum(values: Vec<Rational>) -> Checked<Rational> {
     Ok(values.pop().unwrap_or_default())
 }
 
-/// Returns the words of 64 bits that a fraction occupies.
+/// Returns the number of words of 64 bits that a fraction occupies.
 pub fn words(value: &Rational) -> u64 {
     u64::from(value.numer().significant_bits() + value.denom().significant_bits()) / 64 + 1
 }
 
-/// Returns the steps that an operation on fractions of this many words takes. Computing the common factors grows with
+/// Returns the number of steps of an operation on fractions of this many words. The cost of common factors grows with
 /// the square of the width.
 pub fn cost(words: u64) -> u64 {
     20 + words.saturating_mul(4).saturating_add(words.saturating_mul(words) / 4)

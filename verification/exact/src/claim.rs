@@ -1,4 +1,4 @@
-//! Claims: an axiom, whether it holds, its margin, and the evidence.
+//! Claims: an axiom, the verdict whether it holds, its margin, and the evidence.
 
 use std::borrow::Cow;
 
@@ -17,14 +17,14 @@ use crate::share::Share;
 pub struct Claim {
     /// The axiom.
     pub axiom: Axiom,
-    /// The share of [`Axiom::MaxMin`], or of [`Axiom::Proportional`]; absent for the other axioms.
+    /// The share of [`Axiom::MaxMin`], or of [`Axiom::Proportional`]. `None` for the other axioms.
     pub share: Option<Share>,
-    /// The `alpha` of [`Axiom::Proportional`]; absent for the other axioms.
+    /// The `alpha` of [`Axiom::Proportional`]. `None` for the other axioms.
     pub alpha: Option<Rational>,
-    /// Whether the axiom holds within the tolerance; absent if it does not apply.
+    /// True if the axiom holds within the tolerance. `None` if the axiom does not apply.
     pub holds: Option<bool>,
-    /// The margin, without a unit ([`axiom`](crate::axiom)). It is absent if no numbers have to be compared, or if a
-    /// user has no tasks although it must have some.
+    /// The margin, without a unit ([`axiom`](crate::axiom)). `None` if no numbers have to be compared, or if a user has
+    /// no tasks although it must have some.
     pub margin: Option<Rational>,
     /// The evidence of the verdict.
     pub evidence: Evidence,
@@ -72,8 +72,8 @@ impl Claim {
         axiom.rule().applies_to(&parameters.into(), problem)
     }
 
-    /// Returns the claim that `axiom` does not apply to an allocation, if it does not. The axiom has to apply to the
-    /// problem.
+    /// Returns the claim that `axiom` does not apply to an allocation. Returns `None` if it applies. The axiom has to
+    /// apply to the problem.
     #[must_use]
     pub fn inapplicable(
         axiom: Axiom,
@@ -117,7 +117,7 @@ impl Claim {
         }
     }
 
-    /// Returns whether the margin is only a bound, so that the true margin may be worse ([`Evidence::is_bound`]).
+    /// Returns true if the margin is only a bound, so that the true margin may be worse ([`Evidence::is_bound`]).
     #[must_use]
     pub fn is_bound(&self) -> bool {
         self.evidence.is_bound()
@@ -146,7 +146,7 @@ impl Claim {
     /// Returns [`Refusal`] if the axiom needs evidence, or if judging exceeds the budget.
     pub fn derive(axiom: Axiom, instance: &Instance<'_>, tolerance: &Rational) -> Result<Self, Refusal> {
         let rule = axiom.rule();
-        // An axiom that needs parameters returns an error from `derive`.
+        // `parameters` returns an error for an axiom that needs parameters, and `derive` below returns it too.
         let to_problem = rule
             .parameters(Parameters::default())
             .map_or(Ok(()), |parameters| rule.applies_to(&parameters, instance.problem()));
@@ -164,13 +164,13 @@ impl Claim {
         Ok(Self { axiom, share: None, alpha: None, holds: Some(holds), margin, evidence, why: None })
     }
 
-    /// Returns the claim that `evidence` shows, with the margin and the verdict computed from it. `parameters` are the
-    /// parameters of the axiom, or only its share.
+    /// Returns the claim that `evidence` proves. The margin and the verdict are computed from the evidence.
+    /// `parameters` are the parameters of the axiom, or only its share.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if the evidence does not prove the claim. It may be false or have the form of another axiom.
-    /// Its margin may also be beyond the tolerance for a claim that the axiom holds, or within the tolerance for a
-    /// claim that it is violated.
+    /// Returns [`Refusal`] if the evidence does not prove the claim. The evidence may be false or have the form for
+    /// another axiom. Its margin may be beyond the tolerance although the evidence is for a claim that the axiom holds,
+    /// or within the tolerance although the evidence is for a claim that the axiom is violated.
     pub fn with_evidence(
         axiom: Axiom,
         parameters: impl Into<Parameters>,
@@ -201,7 +201,7 @@ fn is_within(margin: &Rational, tolerance: &Rational) -> bool {
     *margin >= Rational::from(-tolerance)
 }
 
-/// Returns a number for a message: exact, or shortened if it is long.
+/// Returns a number for a message. Short numbers are exact, and long numbers are cut.
 fn shorten(value: &Rational) -> String {
     let text = value.to_string();
     if text.len() <= 80 { text } else { format!("{}... ({} digits)", &text[..60], text.len()) }

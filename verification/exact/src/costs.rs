@@ -19,11 +19,12 @@ pub(crate) struct Costs<'a, 'b> {
     pub denominator: Integer,
     /// The prices `q_n M` that are not 0.
     users: Sparse<Integer>,
-    /// For each class: the rows with a price, ascending by resource.
+    /// For each class, the rows with a price, ascending by resource.
     priced: Sparse<Vec<Priced>>,
-    /// For each limit of the groups, by position: its price, in the form of row prices.
+    /// For each limit of the groups, by position, its price in the form of row prices.
     limits: Sparse<Integer>,
-    /// For each user with a price on its accelerators: the cost of the accelerators of one task by class, times `M`.
+    /// For each user with a price on its accelerators, `(class, cost)`: the cost of the accelerators of one task on
+    /// each class, times `M`.
     of_accelerators: Sparse<Vec<(usize, Integer)>>,
     /// The unused amounts of the limits, times their prices.
     of_limits_left: Rational,
@@ -33,11 +34,11 @@ pub(crate) struct Costs<'a, 'b> {
 /// A row with a price.
 #[derive(Clone)]
 struct Priced {
-    /// The resource of the row; 0 for time.
+    /// The resource of the row. It is 0 for time.
     resource: usize,
     row: usize,
-    /// The price `p M`. For a resource it is also multiplied by `common_scale / resource_scale[r]`. So its product
-    /// with a scaled demand has the denominator `M common_scale`.
+    /// The price `p M`. For a resource the price is also multiplied by `common_scale / resource_scale[r]`, so that the
+    /// product with a scaled demand has the denominator `M common_scale`.
     price: Integer,
 }
 
@@ -51,7 +52,8 @@ pub(crate) struct Base {
 }
 
 impl Base {
-    /// Returns whether the sum with the cost of rows, given times `M common_scale`, is at least 0.
+    /// Returns true if the sum of this cost and the cost of `rows` is at least 0. `rows` is given times
+    /// `M common_scale`.
     pub fn covers(&self, rows: &Integer) -> bool {
         Integer::from(&self.scaled + rows) >= 0
     }
@@ -151,7 +153,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         self.priced.get(i).map_or(&[], Vec::as_slice)
     }
 
-    /// Returns whether users of one shape pay the same for the rows of every class, over one denominator.
+    /// Returns true if all users of one shape pay the same for the rows of every class, over one denominator.
     pub fn are_of_shapes(&self) -> bool {
         let constraints = self.instance.constraints();
         let mut classes = 0..constraints.problem().n_servers();
@@ -170,7 +172,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         costs.min().unwrap_or_default()
     }
 
-    /// Returns the base cost `plain / M`, to which the cost of rows is added.
+    /// Returns the cost `plain / M` as a base to which the cost of rows is added.
     pub fn base(&self, plain: Integer) -> Base {
         Base { scaled: Integer::from(&plain * &self.instance.scaled.common_scale), plain }
     }
@@ -222,7 +224,7 @@ impl<'a, 'b> Costs<'a, 'b> {
         Cow::Borrowed(&scaled.common_scale)
     }
 
-    /// Returns `q_n |T_n - x_n|`, or `None` if it is 0.
+    /// Returns `q_n |T_n - x_n|`, or `None` if the amount is 0.
     pub fn of_tasks_left(&self, n: usize) -> Option<Rational> {
         let price = self.users.get(n)?;
         let left = self.instance.tasks_left(n)?;
@@ -252,7 +254,8 @@ impl<'a, 'b> Costs<'a, 'b> {
     }
 }
 
-/// The cost of the tasks of some users: `common / (M common_scale L) + apart`.
+/// The cost of the tasks of some users: `common / (M common_scale L) + apart`. `apart` collects the costs with other
+/// denominators.
 #[derive(Default)]
 pub(crate) struct Excess {
     pub common: Integer,
@@ -285,7 +288,7 @@ impl Excess {
     }
 }
 
-/// Rejects lists of prices with the wrong length, negative prices, and prices on unlimited tasks.
+/// Returns an error for lists of prices with the wrong length, negative prices, and prices on unlimited tasks.
 pub(crate) fn check_signs(
     instance: &Instance<'_>,
     rows: &[Rational],
@@ -298,7 +301,8 @@ pub(crate) fn check_signs(
     check_signs_of(instance, entries(rows), entries(users))
 }
 
-/// Checks the signs like [`check_signs`], for prices that are not 0 and whose positions exist in the problem.
+/// Checks signs like [`check_signs`], for lists of prices that are not 0. All positions in the lists must exist in the
+/// problem.
 pub(crate) fn check_signs_of<'r>(
     instance: &Instance<'_>,
     mut rows: impl Iterator<Item = (usize, &'r Rational)>,

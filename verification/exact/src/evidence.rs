@@ -8,7 +8,7 @@ use crate::instance::Tasks;
 use crate::prices::{PriceVector, Prices};
 use crate::ratio::Tree;
 
-/// A limited quantity of an allocation by class.
+/// A limited quantity of an allocation on server classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Limit {
     /// A row of [`Constraints`](evenhand_problem::Constraints).
@@ -35,7 +35,8 @@ pub enum SingleLimit {
     Tasks(usize),
     /// The accelerators that a user uses at once.
     Accelerators(usize),
-    /// The tasks of a user on one server: negative, not whole, or where it cannot run.
+    /// The number of tasks of a user on one server. It is negative, not whole, or on a server where the user cannot
+    /// run.
     Entry {
         /// The user.
         user: usize,
@@ -47,13 +48,13 @@ pub enum SingleLimit {
 }
 
 /// The rows that are short for one user, on the classes where it can run, ascending. For divisible tasks there is one
-/// row for each class. With placements, every server of the class lacks at least one of its rows for the next task,
-/// once it has the tasks of the user's gang that fit on it.
+/// row for each class. With placements, once a server has the tasks of the user's gang that fit on it, one of these
+/// rows of its class lacks capacity for the next task.
 ///
-/// Users of one shape share the list. Row numbers have 32 bits, which suffices for any file.
+/// Users of one shape share the list. Row indices have 32 bits, which suffices for any file.
 pub type Short = Arc<[u32]>;
 
-/// A limit of a group on server classes.
+/// A limit of a group on some server classes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ClassMark {
     /// The group.
@@ -64,7 +65,7 @@ pub struct ClassMark {
     pub resource: usize,
 }
 
-/// Prices that prove that no further tasks of some users fit.
+/// Prices that prove that no more tasks of some users fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PlacePrices {
     /// The prices `(row, price)` of rows of [`Constraints`](evenhand_problem::Constraints).
@@ -76,59 +77,59 @@ pub struct PlacePrices {
 /// The reason that stops a user although its tasks fit on servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Stop {
-    /// Class by class: rows that are short on some classes, and limits of groups on the other classes.
+    /// For each class, either a short row or a limit of a group.
     Classes {
         /// The rows that are short on the classes without a limit.
         short: Short,
-        /// The limits `(class, limit)`, ascending by class. With placements, this is the limit that allows the fewest
-        /// tasks on the class, fewer than the gang.
+        /// The limits `(class, limit)`, ascending by class. With placements, each is the limit that allows the fewest
+        /// tasks on the class, and these are fewer than the gang.
         limits: Vec<(usize, ClassMark)>,
     },
-    /// The limit of a group above the user.
+    /// A group above the user has reached its limit.
     Limit {
         /// The group.
         group: usize,
         /// The resource.
         resource: usize,
     },
-    /// The guarantee of a group above the user. The group gets no more than this, because its weight is 0.
+    /// A group above the user has reached its guarantee. The group gets no more than its guarantee, because its weight
+    /// is 0.
     Guarantee {
         /// The group.
         group: usize,
         /// The resource.
         resource: usize,
     },
-    /// A group above the user that gets no more than its guarantee. The guarantee names no resource that the user
-    /// demands.
+    /// A group above the user gets no more than its guarantee, because its weight is 0. The guarantee names no resource
+    /// that the user demands.
     Weight {
         /// The group.
         group: usize,
     },
-    /// The amounts that are kept back for groups.
+    /// The remaining capacity is kept back for groups.
     KeptBack {
         /// The resource.
         resource: usize,
     },
 }
 
-/// A place where a pending task fits. With placements, a place where a gang fits.
+/// Free capacity for a pending task. With placements, free capacity for a gang.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Room {
     /// The user.
     pub user: usize,
     /// The class where a task fits.
     pub server: usize,
-    /// The single server, if there are placements.
+    /// The single server, if the allocation has placements.
     pub index: Option<u64>,
-    /// The tasks `(class, tasks)` of the gang, ascending by class, if the gang has several tasks. Together they are
-    /// the gang.
+    /// The tasks `(class, tasks)` that together are the gang, ascending by class, if the gang has several tasks.
     pub by_class: Vec<(usize, u64)>,
 }
 
 /// One level of the evidence of max-min.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Level {
-    /// The users whose rise it bounds, ascending.
+    /// The users whose rise the level bounds, ascending.
     pub covers: Vec<usize>,
     /// The weights and prices.
     pub prices: PriceVector,
@@ -150,7 +151,7 @@ pub struct Complaint {
     pub user: usize,
     /// The entitlement `e_n`.
     pub entitlement: Rational,
-    /// The shares `(row, x_ni d_nir / C)` of every saturated row that the user could use, by row.
+    /// The shares `(row, x_ni d_nir / C)` of every saturated row that the user could use, ascending by row.
     pub shares: Vec<(usize, Rational)>,
 }
 
@@ -171,7 +172,7 @@ pub struct Unblocked {
     pub user: usize,
     /// The class.
     pub server: usize,
-    /// For each row of the class that the user uses, ascending: its lack, in tasks.
+    /// `(row, lack)` for each row of the class that the user uses, ascending. The lack is in tasks.
     pub lacks: Vec<(usize, Rational)>,
 }
 
@@ -189,18 +190,18 @@ pub enum Party {
 pub struct PartyPrices {
     /// The party.
     pub party: Party,
-    /// The parties with whose usage it is compared. Empty for the comparison with its own part.
+    /// The parties with whose usage the party is compared. Empty for the comparison with the party's own part.
     pub envied: Vec<Party>,
-    /// The weights of its users, and prices.
+    /// The weights of the party's users, and prices.
     pub prices: PriceVector,
 }
 
-/// A packing of a server class, and the part of the time that its servers have it.
+/// A packing of a server class, and the fraction of the time in which its servers have this packing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Packing {
     /// The class.
     pub server: usize,
-    /// The part of the time, at least 0.
+    /// The fraction of the time, at least 0.
     pub part: Rational,
     /// The whole tasks `(user, tasks)` on one server, ascending by user.
     pub tasks: Vec<(usize, u64)>,
@@ -211,11 +212,11 @@ pub struct Packing {
 pub struct PackingLevel {
     /// The users that cannot have more, ascending.
     pub covers: Vec<usize>,
-    /// The price of a task of each user, `l_n`, ascending.
+    /// The price `l_n` of a task of each user: `(user, price)`, ascending.
     pub user_weights: Vec<(usize, Rational)>,
-    /// The price of a server of each class, ascending.
+    /// The price of a server of each class: `(class, price)`, ascending.
     pub class_prices: Vec<(usize, Rational)>,
-    /// The price of a task that a user has, `q_n`, ascending.
+    /// The price `q_n` of each task that a user has: `(user, price)`, ascending.
     pub user_prices: Vec<(usize, Rational)>,
     /// The trees that prove that no packing is worth more than a server, ascending by class. The `job` of a
     /// split is a user. A class without a tree needs no multipliers and no splits.
@@ -225,28 +226,31 @@ pub struct PackingLevel {
 /// Evidence of a claim. Users, rows, classes and resources are given by index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Evidence {
-    /// No evidence: the axiom is non-wasteful, does not apply, or there are no numbers to compare.
+    /// No evidence: the axiom is non-wasteful or does not apply, or there are no numbers to compare.
     #[default]
     None,
-    /// Evidence in a file that follows from the allocation alone. It is for people, and is not read.
+    /// Evidence in a file that follows from the allocation alone. It is written for people, and is not read.
     Unread,
-    /// Feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
+    /// Feasible: the limit with the least slack (or the largest violation), and its slack, in the units of the limit or
+    /// in tasks.
     Limit {
         /// The limit.
         limit: Limit,
         /// The unused amount of the limit.
         slack: Rational,
     },
-    /// Integer feasible: the tightest (or most violated) limit and its slack, in its own units or in tasks.
+    /// Integer feasible: the limit with the least slack (or the largest violation), and its slack, in the units of the
+    /// limit or in tasks.
     SingleLimit {
         /// The limit.
         limit: SingleLimit,
         /// The unused amount of the limit.
         slack: Rational,
     },
-    /// Limits: the tightest (or most violated) limit of a group and its slack, in units of the resource.
+    /// Limits: the limit of a group with the least slack (or the largest violation), and its slack, in units of the
+    /// resource.
     GroupLimit {
-        /// The group; `None` for the root, whose limit is the capacity of all servers.
+        /// The group. `None` for the root, whose limit is the capacity of all servers.
         group: Option<usize>,
         /// The resource.
         resource: usize,
@@ -254,7 +258,7 @@ pub enum Evidence {
         on: Vec<usize>,
         /// The unused amount of the limit.
         slack: Rational,
-        /// The sum of the amounts kept back for the child groups, if this sum alone exceeds the limit.
+        /// The sum of the amounts that are kept back for the child groups, if this sum alone exceeds the limit.
         promised: Option<Rational>,
     },
     /// Sharing incentive and guarantees: the user with the least margin.
@@ -279,7 +283,7 @@ pub enum Evidence {
         user: usize,
         /// The user whose bundle is compared.
         envied: usize,
-        /// The class from which one task of that user is removed; absent if none of its tasks is worth anything.
+        /// The class from which one task of that user is removed. `None` if none of its tasks is worth anything.
         removed: Option<usize>,
         /// Minus the margin in tasks, if the axiom is violated.
         gain: Option<Rational>,
@@ -291,25 +295,25 @@ pub enum Evidence {
     /// Integer Pareto optimal, if violated: whole tasks on single servers that are better for some user and worse for
     /// no user.
     DominatingPlacements(Vec<Placement>),
-    /// Work-conserving, if it holds: the short rows of every user with pending tasks, ascending by user. For users
-    /// that differ only in name, weight and tasks, the rows may be listed for the first of them only.
+    /// Work-conserving, if it holds: the short rows of every user with pending tasks, ascending by user. For users that
+    /// differ only in name, weight and tasks, the rows may be listed only for the first user.
     Short(Vec<(usize, Short)>),
-    /// Work-conserving, if groups keep capacity back. It has the short rows of some users with pending tasks, and the
-    /// reasons that stop the others, ascending by user.
+    /// Work-conserving, if groups keep capacity back: the short rows of some users with pending tasks, and the reasons
+    /// that stop the other users, ascending by user.
     ShortOrStopped {
-        /// As in [`Evidence::Short`].
+        /// The short rows, as in [`Evidence::Short`].
         short: Vec<(usize, Short)>,
         /// The users that are stopped, each with the reason.
         stopped: Vec<(usize, Stop)>,
     },
-    /// Work-conserving, if violated: a place where a pending task, or with placements a gang, fits.
+    /// Work-conserving, if violated: free capacity for a pending task, or with placements for a gang.
     Room(Room),
     /// Max-min, if it holds: the levels, in any order.
     Levels(Vec<Level>),
     /// The bottleneck axioms, if they hold: `(resource, levels)` for every bottleneck resource, ascending.
     LevelsByResource(Vec<(usize, Vec<Level>)>),
-    /// Max-min, if violated: an allocation that gives the user more. A user that loses in it still has more than this
-    /// user had.
+    /// Max-min, if violated: an allocation that gives the user more. Every user that loses in this allocation still has
+    /// more than the rising user had.
     Rise {
         /// The resource that is shared, for the bottleneck axioms.
         resource: Option<usize>,
@@ -318,11 +322,13 @@ pub enum Evidence {
         /// The allocation.
         allocation: Tasks,
     },
-    /// No justified complaints, if it holds: by user, the reason why an active user has no justified complaint.
+    /// No justified complaints, if it holds: for each user, the reason why it has no justified complaint. `None` for
+    /// users that are not active.
     Witnesses(Vec<Option<Witness>>),
     /// No justified complaints, if violated: the complaint of a user.
     Complaint(Complaint),
-    /// Per-server dominant-share fairness, if it holds: the standing of every active user, by user.
+    /// Per-server dominant-share fairness, if it holds: for each user, its standing. `None` for users that are not
+    /// active.
     Bottlenecks(Vec<Option<Standing>>),
     /// Per-server dominant-share fairness, if violated: a user that has no bottleneck on a class.
     Unblocked(Unblocked),
@@ -332,19 +338,19 @@ pub enum Evidence {
     PartyGains {
         /// The party.
         party: Party,
-        /// The party whose usage it could take over. Absent for its own part.
+        /// The party whose usage it could take over. `None` for its own part.
         envied: Option<Party>,
-        /// The tasks of its users.
+        /// The tasks of the party's users.
         allocation: Tasks,
     },
-    /// Tree, whether it holds or is violated.
+    /// Tree, both if it holds and if it is violated.
     Filling {
         /// A placement of the final allocation of hierarchical filling.
         tasks: Tasks,
-        /// The prices that show why the filling ends there, in any order.
+        /// The prices that show why the filling ends at this allocation, in any order.
         prices: Vec<PlacePrices>,
     },
-    /// Max-min among whole tasks over time, whether it holds or is violated.
+    /// Max-min among whole tasks over time, both if it holds and if it is violated.
     Packings {
         /// A schedule with the totals of the lexicographic maximum.
         schedule: Vec<Packing>,
@@ -357,10 +363,10 @@ pub enum Evidence {
     Enclosed {
         /// The evidence that the axiom holds, or that it is violated.
         evidence: Box<Evidence>,
-        /// For each user, ascending: two numbers that enclose `w_n / U_n^alpha`.
+        /// For each user, ascending, two numbers that enclose `w_n / U_n^alpha`.
         values: Vec<(usize, [Rational; 2])>,
     },
-    /// Proportional, if violated: a user that could run tasks and has none.
+    /// Proportional, if violated: a user that could run tasks and has no tasks.
     Nothing {
         /// The user.
         user: usize,
@@ -377,7 +383,7 @@ impl Evidence {
         }
     }
 
-    /// Returns whether the margin is only a bound, so that the true margin may be worse. This is so if the evidence is
+    /// Returns true if the margin is only a bound, so that the true margin may be worse. This is so if the evidence is
     /// a single better allocation, because another allocation may be even better.
     #[must_use]
     pub fn is_bound(&self) -> bool {
@@ -387,7 +393,7 @@ impl Evidence {
         )
     }
 
-    /// Returns the user of the evidence, if the margin is that of a single user.
+    /// Returns the user of the evidence, if the margin belongs to a single user.
     #[must_use]
     pub fn user(&self) -> Option<usize> {
         match self {

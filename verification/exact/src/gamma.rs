@@ -6,10 +6,10 @@ use rug::{Assign, Integer, Rational};
 use crate::quotient::{absorb, scaled};
 use crate::sparse::{Amounts, at};
 
-/// The capacities `k_i c_ir` as integers, prepared for the sums of `gamma`.
+/// The capacities `k_i c_ir` as integers, prepared for computing `gamma_n`.
 pub(crate) struct Gammas<'a> {
     problem: &'a Problem,
-    /// The capacities of each class, times `scale[r]`.
+    /// The capacities of each class, times `scale[r]` for resource `r`.
     capacity: Vec<Amounts>,
     scale: Vec<Integer>,
 }
@@ -33,7 +33,8 @@ impl<'a> Gammas<'a> {
     /// `k_i min_r c_ir / d_nir`. If `constrained`, classes that the user may not use are left out.
     pub fn total(&self, n: usize, constrained: bool) -> Rational {
         let user = &self.problem.users()[n];
-        // These are `1 / (d_nr scale_r)` over the common denominator of the user. Only the final sum is reduced.
+        // `inverse`: the numbers `1 / (d_nr scale_r)` over the common denominator of the user. Only the final sum is
+        // reduced to lowest terms.
         let demanded = user.base_demand().entries();
         let scaled: Vec<Integer> =
             demanded.iter().map(|(r, demand)| Integer::from(demand.numer() * &self.scale[*r])).collect();
@@ -49,7 +50,7 @@ impl<'a> Gammas<'a> {
         // A user with rates has no demand on the classes that it may not use.
         let constrained = constrained || user.rates().is_some();
         let everywhere = if constrained { 0..0 } else { 0..self.capacity.len() };
-        // On all other classes the user may not run, or a resource is missing.
+        // On all other classes the user may not run, or a demanded resource is missing.
         let own = constrained.then(|| self.problem.classes_of(n)).into_iter().flatten();
         for i in own.chain(everywhere) {
             if at(user.demand_overrides(), i).is_some() || at(user.given_gamma(), i).is_some() {

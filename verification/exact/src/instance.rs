@@ -33,7 +33,7 @@ pub struct Instance<'a> {
     /// Entries that do not count as tasks: negative entries, entries where the user cannot run, and entries of a user
     /// without tasks. Empty after the repair.
     pub(crate) refused: Vec<(usize, usize, Rational)>,
-    /// The stated allocation, if it differs from the judged one.
+    /// The stated allocation, if it differs from the judged allocation.
     pub(crate) stated: Option<Arc<Self>>,
     /// The largest `|x_ni - stated x_ni| / g_n`.
     pub(crate) repair: Rational,
@@ -41,7 +41,7 @@ pub struct Instance<'a> {
     pub(crate) placements: Option<Arc<[Placement]>>,
     /// The slack of every row, times `L` and the scale of the row.
     slacks: Vec<Integer>,
-    /// The scale of each row of time; without meaning for other rows.
+    /// The scale of each row of time. The entries of other rows have no meaning.
     time_scales: Vec<Integer>,
     /// The limits of groups, or of the accelerators of users.
     limits: Arc<LimitRows>,
@@ -95,19 +95,19 @@ impl<'a> Instance<'a> {
         &self.limits
     }
 
-    /// Returns the number of prices by row: those of capacity rows, and after them those of limits.
+    /// Returns the number of prices in a list by row: the prices of capacity rows, followed by the prices of limits.
     #[must_use]
     pub fn n_rows(&self) -> usize {
         self.constraints().rows().len() + self.limits.list().len()
     }
 
-    /// Returns the bound of a row: its capacity, or the amount allowed to a group.
+    /// Returns the bound of a row: its capacity, or the amount that a group or user is allowed.
     pub(crate) fn most(&self, row: usize) -> &Rational {
         let rows = self.constraints().rows();
         rows.get(row).map_or_else(|| &self.limits.list()[row - rows.len()].most, |row| &row.capacity)
     }
 
-    /// Checks that no class is time-shared, so that all resources are divided.
+    /// Returns an error if a class is shared by time, so that not all resources are divided.
     pub(crate) fn divides(&self) -> Result<(), Inapplicable> {
         match (0..self.problem().n_servers()).any(|i| self.constraints().is_time_shared(i)) {
             true => Err(Inapplicable::new("the servers are shared by time".to_owned())),
@@ -115,8 +115,8 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// Checks that axioms that compare an allocation with all possible ones apply. If there are limits, the usage of
-    /// each group has to be the sum of its users' usage.
+    /// Returns an error if axioms that compare an allocation with all possible allocations do not apply. With limits,
+    /// they apply only if the usage of each group is the sum of its users' usage.
     pub(crate) fn can_be_compared(&self) -> Result<(), Inapplicable> {
         if !self.problem().groups().have_limits() {
             return Ok(());
@@ -128,7 +128,7 @@ impl<'a> Instance<'a> {
         }
     }
 
-    /// Returns whether user `n` can run some task ([`Problem::is_active`]).
+    /// Returns true if user `n` can run some task ([`Problem::is_active`]).
     #[must_use]
     pub fn is_active(&self, n: usize) -> bool {
         self.scaled.is_active(n)
@@ -153,18 +153,18 @@ impl<'a> Instance<'a> {
         self.scaled.scale(n)
     }
 
-    /// Returns the steps of an operation on a number of the allocation and one of the problem.
+    /// Returns the number of steps of an operation on a number of the allocation and a number of the problem.
     pub(crate) fn steps(&self) -> u64 {
         self.scaled.steps.saturating_add(4 * words(&self.denominator))
     }
 
-    /// Charges this number of fractions of a wide number, before they are computed.
+    /// Charges `count` operations on fractions as wide as `number`, before they are done.
     pub(crate) fn charge_wide(&self, count: usize, number: &Rational) -> Result<(), TooLarge> {
         let each = wide(words(number.numer()).max(words(number.denom())));
         self.budget().charge(each.saturating_mul(count as u64))
     }
 
-    /// Charges one operation for every user and every row, before it is done.
+    /// Charges one operation for every user and every row, before the operations are done.
     pub(crate) fn charge_all_users(&self) -> Result<(), TooLarge> {
         let all = self.problem().n_users() + self.constraints().rows().len();
         self.budget().charge(self.steps().saturating_mul(all as u64))
@@ -200,7 +200,7 @@ impl<'a> Instance<'a> {
         self.placements.as_deref()
     }
 
-    /// Returns `x_ni L`, or `None` if it is 0.
+    /// Returns the numerator `x_ni L` of the tasks, or `None` if the user has no tasks on the class.
     pub(crate) fn tasks_on(&self, n: usize, i: usize) -> Option<&Integer> {
         let tasks = &self.tasks[n];
         at(tasks, i)
@@ -353,7 +353,8 @@ impl<'a> Instance<'a> {
     }
 }
 
-/// Checks that every server exists and occurs once, that users are in order, and that the sums are the tasks.
+/// Returns an error unless every server exists and occurs once, users are in order, and the tasks on servers add up to
+/// `tasks`.
 pub(crate) fn check_placements(
     problem: &Problem,
     tasks: &Tasks,
@@ -385,7 +386,7 @@ pub(crate) fn check_placements(
 /// [`Instance::row_scale`].
 pub(crate) struct Usage<'s> {
     pub per_task: Cow<'s, Integer>,
-    /// The numerator of `gamma_ni` for a row of time; absent if it is 1.
+    /// The numerator of `gamma_ni` for a row of time. `None` if it is 1.
     factor: Option<Integer>,
 }
 
@@ -408,7 +409,7 @@ impl<'s> Usage<'s> {
         })
     }
 
-    /// Returns a value multiplied by the factor.
+    /// Returns `value` multiplied by the factor.
     pub fn put(&self, mut value: Integer) -> Integer {
         if let Some(factor) = &self.factor {
             value *= factor;

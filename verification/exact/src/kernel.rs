@@ -1,7 +1,7 @@
-//! The verdict of the kernel on a certificate that was written by this crate.
+//! The verdict of the kernel on a certificate that this crate wrote.
 //!
-//! This crate derives evidence and writes it. `evenhand-check` decides whether the evidence proves the claims. It reads
-//! the same text as any other reader.
+//! This crate derives evidence and writes it. `evenhand-check` decides whether the evidence proves the claims. The
+//! kernel reads the same text as any other reader.
 
 use evenhand_check::{File, Options, Unusable};
 use evenhand_problem::Sharing;
@@ -15,7 +15,8 @@ pub trait Document {
     /// Returns the text of the file.
     fn text(&self) -> String;
 
-    /// Returns how servers are shared according to the certificate; `None` if it is not about an allocation.
+    /// Returns how servers are shared according to the certificate. `None` if the certificate is not about an
+    /// allocation.
     fn sharing(&self) -> Option<Sharing> {
         None
     }
@@ -46,15 +47,15 @@ impl Document for WorstLoadCertificate {
 /// The verdict of the kernel on a certificate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// Whether all statements of the certificate are true and proven.
+    /// True if all statements of the certificate are true and proven.
     pub valid: bool,
-    /// The number of claims; 0 if the certificate cannot be read.
+    /// The number of claims. It is 0 if the certificate cannot be read.
     pub claims: usize,
     /// The statement that is false or malformed, or the reason why there is no verdict.
     pub reason: Option<String>,
-    /// Whether judging would exceed the budget of the kernel, so that there is no verdict.
+    /// True if judging would exceed the budget of the kernel, so that there is no verdict.
     pub too_large: bool,
-    /// Whether the text is not a certificate.
+    /// True if the text is not a certificate.
     pub malformed: bool,
 }
 
@@ -70,10 +71,10 @@ pub fn check_text(text: &str, sharing: Option<Sharing>) -> Verdict {
     check_written(text.to_owned(), sharing).0
 }
 
-/// Returns the verdict like [`check_text`], and gives the text back, since it may be large.
+/// Returns the same verdict as [`check_text`], together with the text, since the text may be large.
 #[must_use]
 pub fn check_written(text: String, sharing: Option<Sharing>) -> (Verdict, String) {
-    // Options do not apply to ratio certificates. For an allocation any tolerance is accepted.
+    // Options do not apply to ratio certificates. For an allocation, any tolerance is accepted here.
     let options = sharing.map_or_else(Options::default, |sharing| Options {
         max_tolerance: Some(format!("0.{}", "9".repeat(MOST_DIGITS))),
         sharing: Some(sharing.name().to_owned()),
@@ -96,7 +97,7 @@ pub fn check_written(text: String, sharing: Option<Sharing>) -> (Verdict, String
     (verdict, file.text)
 }
 
-/// The digits of a number that a reader may state.
+/// The largest number of digits of a number that the kernel reads.
 const MOST_DIGITS: usize = 399;
 /// The exit status of the kernel for a certificate that is too large.
 const TOO_LARGE: u8 = 3;

@@ -2,10 +2,10 @@
 //! additional rows.
 //!
 //! A row of a group bounds the usage of a resource by the users below the group, on some server classes or on all. The
-//! bound is the limit, or the usage in the judged allocation if that is more. A row of a user bounds the accelerators
-//! that it uses at once, `sum_i x_ni / rate_ni <= at_most`. It is part of feasibility. A problem has rows of one kind,
-//! because rates and groups exclude each other. In lists of prices by row, the prices of limits follow those of the
-//! [`Constraints`](evenhand_problem::Constraints).
+//! bound is the limit, or the usage in the judged allocation if this usage is larger. A row of a user bounds the
+//! accelerators that the user uses at once, `sum_i x_ni / rate_ni <= at_most`. This row is part of feasibility. A
+//! problem has rows of one kind, because rates and groups exclude each other. In lists of prices by row, the prices of
+//! limits follow those of the [`Constraints`](evenhand_problem::Constraints).
 
 use std::ops::Range;
 
@@ -21,7 +21,7 @@ pub enum LimitOf {
     Group {
         /// The group.
         group: usize,
-        /// The server classes, ascending; empty for the whole cluster.
+        /// The server classes, ascending. Empty for the whole cluster.
         on: Vec<usize>,
         /// The resource.
         resource: usize,
@@ -35,7 +35,7 @@ pub enum LimitOf {
 pub struct LimitRow {
     /// The quantity that is limited.
     pub of: LimitOf,
-    /// The maximum usage of an allocation that is compared with the judged one.
+    /// The maximum usage of an allocation that is compared with the judged allocation.
     pub most: Rational,
     /// The usage in the judged allocation.
     pub held: Rational,
@@ -46,9 +46,9 @@ pub struct LimitRow {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct LimitRows {
     list: Vec<LimitRow>,
-    /// For each group: the positions of its limits in `list`.
+    /// For each group, the positions of its limits in `list`.
     of_group: Vec<Range<usize>>,
-    /// For each user: the position of the limit of its accelerators in `list`. Empty if no user has such a limit.
+    /// For each user, the position of the limit of its accelerators in `list`. Empty if no user has such a limit.
     of_accelerators: Vec<Option<usize>>,
 }
 
@@ -112,7 +112,7 @@ impl LimitRows {
         self.of_accelerators.get(n).copied().flatten()
     }
 
-    /// Returns the rows, by position.
+    /// Returns all rows. The positions of other methods are positions in this list.
     #[must_use]
     pub fn list(&self) -> &[LimitRow] {
         &self.list
@@ -143,14 +143,14 @@ impl LimitRows {
         taken.filter(|(_, d)| !d.is_zero())
     }
 
-    /// Returns whether some class where a user can run has no limit of 0 for the user.
+    /// Returns true if user `n` can run on some class on which it has no limit of 0.
     #[must_use]
     pub fn leave(&self, problem: &Problem, n: usize) -> bool {
         let bars = |i: usize| self.counting(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
         problem.classes_of(n).any(|i| !bars(i))
     }
 
-    /// Checks that another allocation, with its own rows, uses no more than these rows allow.
+    /// Returns an error if another allocation, with the rows `other`, uses more than these rows allow.
     pub(crate) fn keep(&self, other: &Self) -> Result<(), Refusal> {
         match self.list.iter().zip(&other.list).all(|(row, other)| other.held <= row.most) {
             true => Ok(()),
@@ -160,7 +160,7 @@ impl LimitRows {
 }
 
 impl LimitRow {
-    /// Returns whether the row counts tasks on a class.
+    /// Returns true if the row counts tasks on class `i`.
     #[must_use]
     pub fn counts(&self, i: usize) -> bool {
         match &self.of {
@@ -169,9 +169,9 @@ impl LimitRow {
         }
     }
 
-    /// Returns the amount of the row that a task of user `n` uses on a class that the row counts. A row of the whole
-    /// cluster counts the base demand, a row of some classes the demand there, and a row of a user the accelerators of
-    /// a task. Returns `None` if the user states no rate on the class.
+    /// Returns the amount of the limited quantity that a task of user `n` uses on a class that the row counts. A row of
+    /// the whole cluster counts the base demand, a row of some classes counts the demand on the class, and a row of a
+    /// user counts the accelerators of a task. Returns `None` if the user states no rate on the class.
     pub(crate) fn taken<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> Option<&'p Rational> {
         match &self.of {
             LimitOf::Group { on, resource, .. } => {

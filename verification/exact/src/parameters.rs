@@ -13,9 +13,9 @@ use crate::share::{Share, ShareError};
 /// An optional [`Share`] can be used where parameters are expected.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default)]
 pub struct Parameters {
-    /// The share that max-min equalises; for proportional, the share that replaces the tasks.
+    /// The share that max-min equalises. For proportional, the share that is used instead of the tasks.
     pub share: Option<Share>,
-    /// The exponent of proportional; 1 if absent.
+    /// The exponent of proportional. `None` stands for 1.
     pub alpha: Option<Rational>,
 }
 
@@ -37,7 +37,7 @@ pub enum ParameterError {
         /// The name of the axiom.
         axiom: &'static str,
     },
-    /// There is no such share.
+    /// The text names a share that does not exist.
     #[error(transparent)]
     Share(#[from] ShareError),
     /// The exponent is not a number.
@@ -48,10 +48,10 @@ pub enum ParameterError {
         /// The defect of the text.
         error: NumberError,
     },
-    /// The parameters are not those of the axiom.
+    /// The axiom does not have these parameters.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The axiom cannot be required without a parameter.
+    /// The axiom needs a parameter that the text does not state.
     #[error("`{axiom}` needs its parameter, as in `{example}`")]
     Missing {
         /// The name of the axiom.
@@ -74,7 +74,7 @@ impl Parameters {
         Self { share: None, alpha: Some(alpha) }
     }
 
-    /// Returns the parameters unchanged, if they state no share.
+    /// Returns the parameters unchanged. Returns an error if they state a share.
     pub(crate) fn without_share(self) -> Result<Self, Refusal> {
         match self.share {
             None => Ok(self),
@@ -84,7 +84,7 @@ impl Parameters {
         }
     }
 
-    /// Returns the parameters unchanged, if they state no exponent.
+    /// Returns the parameters unchanged. Returns an error if they state an exponent.
     pub(crate) fn without_alpha(self) -> Result<Self, Refusal> {
         match self.alpha {
             None => Ok(self),

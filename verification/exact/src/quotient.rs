@@ -61,7 +61,7 @@ impl Ord for Quotient {
     }
 }
 
-/// Replaces `common` by the least common multiple of itself and `denominator`.
+/// Replaces `common` by the least common multiple of `common` and `denominator`.
 ///
 /// Most denominators in one answer divide the same determinant, so the division is tried first.
 pub(crate) fn absorb(common: &mut Integer, denominator: &Integer) {

@@ -19,7 +19,7 @@ impl Refusal {
         Self { reason: reason.into(), is_too_large: false }
     }
 
-    /// Returns whether judging would exceed the budget, so that there is no verdict.
+    /// Returns true if judging would exceed the budget, so that there is no verdict.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         self.is_too_large
@@ -90,11 +90,11 @@ pub enum InstanceError {
         /// The index of the user.
         user: usize,
     },
-    /// A server does not exist or occurs twice, users do not exist or are not in order, or the sums are not the
-    /// tasks.
+    /// A server does not exist or occurs twice, users do not exist or are not in order, or the tasks on servers do not
+    /// add up to the tasks on classes.
     #[error("the placements are not those of the tasks on single servers of the problem")]
     BadPlacements,
-    /// The budget allows less memory or work.
+    /// Preparing the allocation would exceed the memory or the budget of work.
     #[error(transparent)]
     TooLarge(#[from] TooLarge),
 }

@@ -1,13 +1,14 @@
-//! The judged allocation: the stated one, or its repair.
+//! The judged allocation: the stated allocation, or its repair.
 //!
 //! An allocation that rounding has made infeasible is repaired (docs/theory.md, section 7) in this order:
 //!
-//! 1. Negative entries, entries where the user cannot run, and all entries of a user without tasks become 0.
-//! 2. A user that is given more than its `T_n` tasks, or uses more than `at_most` accelerators, is scaled down to both.
-//! 3. A class whose most loaded row is above its capacity is scaled by the capacity over the load of that row.
+//! 1. Negative entries, entries where the user cannot run, and all entries of a user without tasks become 0. 2. If a
+//!    user is given more than its `T_n` tasks, or uses more than `at_most` accelerators, its tasks are scaled down
+//!    until both limits are satisfied. 3. If the most loaded row of a class is above its capacity, the tasks on the
+//!    class are multiplied by the capacity over the load of that row.
 //!
-//! The result is always feasible. Whether it is close to the stated allocation is judged by
-//! [`feasible`](crate::axiom::feasible).
+//! The result is always feasible. The axiom [`feasible`](crate::axiom::feasible) judges whether the result is close to
+//! the stated allocation.
 
 use std::sync::Arc;
 
@@ -75,7 +76,7 @@ fn repaired(stated: &Instance<'_>) -> Result<Option<(Tasks, Rational)>, Instance
     Ok(Some((tasks, repair)))
 }
 
-/// Performs step 2, and returns whether anything changed.
+/// Performs step 2 of the repair. Returns true if any tasks changed.
 fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge> {
     let mut changed = false;
     for (n, on) in tasks.iter_mut().enumerate() {
@@ -95,7 +96,7 @@ fn cut_users(stated: &Instance<'_>, tasks: &mut Tasks) -> Result<bool, TooLarge>
     Ok(changed)
 }
 
-/// Performs step 3.
+/// Performs step 3 of the repair.
 fn cut_classes(instance: &Instance<'_>, tasks: &mut Tasks) -> Result<(), TooLarge> {
     let constraints = instance.constraints();
     let rows = constraints.rows();

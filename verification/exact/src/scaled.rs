@@ -25,11 +25,11 @@ const MAX_TABLE_BITS: u64 = 1 << 33;
 #[derive(Debug)]
 pub(crate) struct Scaled<'a> {
     pub constraints: Constraints<'a>,
-    /// The scale of each resource, by which its demands and capacities are multiplied.
+    /// The scale of each resource: the number by which its demands and capacities are multiplied.
     pub resource_scale: Vec<Integer>,
     /// The least common multiple of `resource_scale`.
     pub common_scale: Integer,
-    /// The capacity `k_i c_ir` of each row, times `resource_scale[r]`; 0 for a row of time.
+    /// The capacity `k_i c_ir` of each row, times `resource_scale[r]`. It is 0 for a row of time.
     pub capacity: Vec<Integer>,
     /// The shape of each user.
     shape: Vec<u32>,
@@ -37,9 +37,9 @@ pub(crate) struct Scaled<'a> {
     first: Vec<usize>,
     /// The base demand of each shape, times `resource_scale[r]`.
     demand: Vec<Amounts>,
-    /// The demands of each shape that differ on a class, ascending by class.
+    /// The demands of each shape on classes where they differ from the base demand, ascending by class.
     overrides: Vec<Vec<(usize, Amounts)>>,
-    /// One bit for each shape and class: whether `gamma_ni > 0`.
+    /// One bit for each shape and class, which is 1 if `gamma_ni > 0`.
     runs: Vec<u64>,
     words: usize,
     active: Vec<bool>,
@@ -51,9 +51,9 @@ pub(crate) struct Scaled<'a> {
     gammas: OnceLock<Vec<Rational>>,
     /// The number `g_n` of each user, computed on the first use.
     scales: OnceLock<Vec<Rational>>,
-    /// The words of the widest number of `resource_scale`.
+    /// The number of words of the widest number of `resource_scale`.
     pub width: u64,
-    /// The steps of an operation on a demand or a capacity.
+    /// The number of steps of an operation on a demand or a capacity.
     pub steps: u64,
     /// The budget of work that is left.
     pub budget: Budget,
@@ -134,8 +134,8 @@ impl<'a> Scaled<'a> {
         })
     }
 
-    /// Returns `g_n`, the tasks of user `n` alone in the cluster: `min(T_n, gamma_n)`, or the most that its accelerators
-    /// allow ([`Problem::most_with`]). It is 0 for a user that is not active.
+    /// Returns `g_n`, the tasks of user `n` alone in the cluster: `min(T_n, gamma_n)`, or the most that its
+    /// accelerators allow ([`Problem::most_with`]). It is 0 for a user that is not active.
     pub fn scale(&self, n: usize) -> &Rational {
         &self.scales.get_or_init(|| self.all_scales())[n]
     }
@@ -250,7 +250,7 @@ fn resource_scales(problem: &Problem) -> Result<Vec<Integer>, InstanceError> {
     Ok(scales)
 }
 
-/// Rejects a table of `entries` integers that are as wide as `scale`, if it is too large.
+/// Returns an error if a table of `entries` integers that are as wide as `scale` would be too large.
 pub(crate) fn check_width(scale: &Integer, entries: u64) -> Result<(), InstanceError> {
     let bits = u64::from(scale.significant_bits()).saturating_mul(entries);
     if bits > MAX_TABLE_BITS { Err(TooLarge::memory(MAX_TABLE_BITS / 8).into()) } else { Ok(()) }

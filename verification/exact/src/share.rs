@@ -18,16 +18,17 @@ use crate::sparse::at;
 /// shares except [`Share::Generic`], whose unit the user chooses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Share {
-    /// `drfh`: `u_n = max_r d_nr / sum_i k_i c_ir`, the global dominant share (DRFH, section III; with one server
-    /// DRF). It uses the base demand, and ignores placement constraints and resources without capacity. In a problem
-    /// with rates it is the throughput over that of the equal part, which a user uses in proportion (docs/theory.md,
-    /// section 12).
+    /// `drfh`: `u_n = max_r d_nr / sum_i k_i c_ir`, the global dominant share (DRFH, section III; with one server DRF).
+    /// The share uses the base demand, and ignores placement constraints and resources without capacity. In a problem
+    /// with rates, the share is the throughput of the user divided by its throughput on the equal part, if it uses the
+    /// same fraction of each class (docs/theory.md, section 12).
     Dominant,
-    /// `drfh-best`, in problems with rates: the throughput over the best use of the equal part (docs/theory.md, section
-    /// 11).
+    /// `drfh-best`, in problems with rates: the throughput of the user divided by its throughput with the best use of
+    /// the equal part (docs/theory.md, section 12).
     BestPart,
-    /// `finish-time`: `u_n = w_n / (the best use of the fraction e_n of every class)`, so that the level of a user is its
-    /// tasks over those of its own fraction (docs/theory.md, section 12).
+    /// `finish-time`: `u_n = w_n / (the best use of the fraction e_n of every class)`. The level of a user is its
+    /// number of tasks divided by the number of tasks that it would have with its own fraction of the cluster
+    /// (docs/theory.md, section 12).
     FinishTime,
     /// `cdrf`: `u_n = 1 / gamma_n` (PS-DSF, section II-B), for problems without placement
     /// constraints.
@@ -66,8 +67,8 @@ impl From<ShareError> for Refusal {
 }
 
 impl Share {
-    /// Returns the share with this name: `drfh` (also `drf`, `c-drfh`), `drfh-best`, `finish-time`, `cdrf`, `tsf`, `asset`, `generic`,
-    /// `resource:NAME`.
+    /// Returns the share with this name: `drfh` (also `drf`, `c-drfh`), `drfh-best`, `finish-time`, `cdrf`, `tsf`,
+    /// `asset`, `generic`, `resource:NAME`.
     ///
     /// # Errors
     /// Returns [`ShareError`] if there is no such share.
@@ -144,7 +145,7 @@ impl Share {
                 Box::new(move |n| {
                     let user = &problem.users()[n];
                     if user.at_most().is_none() {
-                        // The fraction of every class gives the fraction of all tasks, and the weight cancels.
+                        // The fraction `e_n` of every class gives this fraction of all tasks, and the weight cancels.
                         return Ok(UserShare::uniform(&all / gammas.total(n, true)));
                     }
                     let part = Rational::from(user.weight() / &all);
@@ -157,7 +158,7 @@ impl Share {
                 let part = Rational::from((1, active.max(1) as u64));
                 let best = *self == Self::BestPart;
                 Box::new(move |n| {
-                    // The part is the same for all users. The tasks that a user has do not limit its reference.
+                    // The equal part is the same for all users. A user's number of tasks does not limit its reference.
                     let classes = problem.classes_of(n).map(|i| (i, problem.gamma(n, i) * &part)).collect();
                     let reference =
                         if best { problem.best_use(n, classes) } else { problem.proportional_use(n, &part) };
@@ -191,7 +192,7 @@ impl Share {
         Ok(ShareCoefficients { users })
     }
 
-    /// Checks that the share is defined next to rates and limits of accelerators.
+    /// Returns an error if the share is not defined for problems with these rates and limits of accelerators.
     fn check_rates(self, problem: &Problem) -> Result<(), ShareError> {
         let why = match (self, problem.has_rates()) {
             (Self::BestPart, false) => "drfh-best is defined only for problems with rates",
@@ -261,11 +262,11 @@ fn of_resource(problem: &Problem, n: usize, r: usize) -> UserShare {
     UserShare { base, on }
 }
 
-/// The value of a task of one user, by class.
+/// The value of a task of one user on each class.
 #[derive(Debug, Clone, PartialEq, Default)]
 struct UserShare {
     base: Rational,
-    /// The classes with another value, ascending; empty if the value is the same on all classes.
+    /// The classes with another value, ascending. Empty if the value is the same on all classes.
     on: Vec<(usize, Rational)>,
 }
 
@@ -296,7 +297,7 @@ impl ShareCoefficients {
         user.on.is_empty().then_some(&user.base)
     }
 
-    /// Returns `u_ni / w_n`, where `u_ni = 1` without a share.
+    /// Returns `u_ni / w_n`. Without a share, `u_ni` is 1.
     #[must_use]
     pub fn per_weight(problem: &Problem, share: Option<&Self>) -> Self {
         let of_user = |(n, user): (usize, &evenhand_problem::User)| {

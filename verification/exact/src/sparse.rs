@@ -1,4 +1,5 @@
-//! Lists of values by position, without zeros. If there are many levels, each of them has prices on few rows.
+//! Lists of values by position, without zeros. They save memory if there are many levels, each with prices on only a
+//! few rows.
 
 use rug::{Integer, Rational};
 
@@ -7,7 +8,7 @@ use rug::{Integer, Rational};
 pub(crate) struct Sparse<T>(Vec<(usize, T)>);
 
 impl<T> Sparse<T> {
-    /// Returns the list of these entries, which have to be ascending by position, each once.
+    /// Returns the list of these entries. Entries must be ascending by position, and no position may occur twice.
     pub fn new(entries: Vec<(usize, T)>) -> Self {
         debug_assert!(entries.windows(2).all(|pair| pair[0].0 < pair[1].0));
         Self(entries)

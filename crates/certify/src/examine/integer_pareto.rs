@@ -2,7 +2,8 @@
 //!
 //! First the greatest divisible sum of tasks that leaves no user worse off is computed. If this sum gains less than a
 //! whole task, its prices prove optimality. Otherwise HiGHS searches for an allocation in whole tasks that dominates
-//! the given one, and its result is rounded and verified exactly. If HiGHS finds none, nothing is proven.
+//! the given allocation, and its result is rounded and verified exactly. If HiGHS finds no such allocation, nothing is
+//! proven.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
 use evenhand_levels::LevelsError;
@@ -13,25 +14,25 @@ use evenhand_problem::{Placement, Rational};
 
 use super::Undecided;
 
-/// The maximum number of columns of the model. There is one column for each user and each single server on which it can
-/// run.
+/// The largest number of columns of the model. There is one column for each user and each single server on which the
+/// user can run.
 const MAX_COLUMNS: u128 = 20_000;
 
-/// Seconds that the search may take.
+/// The time limit of the search, in seconds.
 const TIME_LIMIT: f64 = 20.0;
 
 /// A single server and its columns in the model.
 struct Single {
     server: usize,
     index: u64,
-    /// Pairs `(user, column)`.
+    /// `(user, column)` for each user that can run on the server.
     on: Vec<(usize, usize)>,
 }
 
-/// Returns the claim with evidence for or against it.
+/// Returns the claim, with evidence for or against it.
 ///
 /// # Errors
-/// [`Undecided`].
+/// [`Undecided`] if the axiom is neither proven nor refuted.
 pub(super) fn claim(instance: &Instance<'_>, tolerance: &Rational) -> Result<Claim, Undecided> {
     let axiom = Axiom::IntegerParetoOptimal;
     if let Ok(claim @ Claim { holds: None, .. }) = Claim::derive(axiom, instance, tolerance) {

@@ -2,10 +2,11 @@
 //!
 //! The level duals of the exact optimum `x*` prove every allocation with the same shares. If the shares differ by no
 //! more than the tolerance, the duals still bound every rise. Otherwise the optimum refutes most allocations: consider
-//! the users that have less in `x` than in `x*`. The one with the least share rises on the line from `x` to `x*`.
+//! the users that have less in `x` than in `x*`. Among them, the user with the least share rises on the line from `x`
+//! to `x*`.
 //!
-//! If neither decides, the linear programme of each user's rise does. Either its dual covers the user within the
-//! tolerance, or its optimum shows a larger rise.
+//! If neither the duals nor the optimum decide, the linear programme of each user's rise does. Either its dual covers
+//! the user within the tolerance, or its optimum shows a larger rise.
 
 use std::collections::BTreeMap;
 
@@ -21,7 +22,7 @@ use super::{Prover, Undecided, supports};
 enum Decided {
     /// Levels that cover every user within the tolerance.
     Levels(Vec<Level>),
-    /// A user and an allocation in which it rises.
+    /// A user, and an allocation in which the user rises.
     Rise(usize, Tasks),
 }
 
@@ -107,8 +108,8 @@ impl Prover<'_> {
     }
 
     /// Returns prices of the task limits of users that lack some of their tasks, but no more than the tolerance. Each
-    /// of these users gets a price vector of its own. Users of higher levels may fall to the level of such a user, so
-    /// one common vector would bound only the user with the least level.
+    /// of these users gets a separate price vector. Users of higher levels may fall to the level of such a user, so one
+    /// common vector would bound only the user with the least level.
     fn bounds_by_tasks(&self, coefficients: &ShareCoefficients) -> Vec<PriceVector> {
         let (instance, users) = (self.instance, self.instance.problem().users());
         let nearly = |n: &usize| {
@@ -162,8 +163,8 @@ impl Prover<'_> {
         Ok(Decided::Levels(cover.into_levels()))
     }
 
-    /// Returns a user that rises beyond the tolerance on the line to the optimum, and an allocation in which it has
-    /// risen.
+    /// Returns a user that rises beyond the tolerance on the line to the optimum, and an allocation in which the user
+    /// has risen.
     fn refuting_step(
         &self,
         coefficients: &ShareCoefficients,
@@ -207,13 +208,13 @@ impl Prover<'_> {
     }
 }
 
-/// Levels, and the bounds that they prove so far.
+/// Levels, and the bounds on rises that they prove so far.
 struct Cover<'a, 'b> {
     standing: &'a Standing<'a, 'b>,
     prices: Vec<PriceVector>,
-    /// The bound on each user's rise by all levels except the last one. `None` for users that need no bound.
+    /// The bound on each user's rise by all levels except the last. `None` for users that need no bound.
     bounds: Vec<Option<RiseBound>>,
-    /// The curve of the last level. If it is the only level, single rises need not be computed.
+    /// The curve of the last level. If it is the only level, the rises of single users need not be computed.
     last: Option<Curve<'a, 'a, 'b>>,
 }
 
@@ -230,7 +231,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         Self { standing, prices: Vec::new(), bounds, last: None }
     }
 
-    /// Adds a level. It will cover the users for which it proves a smaller bound than the levels before.
+    /// Adds a level. It will cover the users for which it proves a smaller bound than the earlier levels.
     fn add(&mut self, prices: PriceVector) -> Result<(), Undecided> {
         let curve = self.standing.curve(&prices)?;
         self.settle();
@@ -239,7 +240,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         Ok(())
     }
 
-    /// Updates the bounds of all users with those of the last level.
+    /// Updates the bounds of all users with the bounds of the last level.
     fn settle(&mut self) {
         let Some(curve) = self.last.take() else { return };
         for (n, rise) in curve.rises() {
@@ -260,7 +261,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         (0..self.bounds.len()).filter(|&n| !self.is_covered(n, tolerance)).collect()
     }
 
-    /// Returns whether no user can rise at all.
+    /// Returns true if no user can rise at all.
     fn is_exact(&self) -> bool {
         self.is_within(&Rational::new())
     }
@@ -269,7 +270,7 @@ impl<'a, 'b> Cover<'a, 'b> {
         (0..self.bounds.len()).all(|n| self.is_covered(n, tolerance))
     }
 
-    /// Returns the levels that cover some user, each with the users for which it proves the least bound.
+    /// Returns the levels that cover some user. Each level covers the users for which it proves the least bound.
     fn into_levels(mut self) -> Vec<Level> {
         if self.prices.len() > 1 {
             self.settle();

@@ -37,13 +37,14 @@ use optima::{Duals, Solved};
 pub use timed::certify_within;
 pub use undecided::Undecided;
 
-/// Default tolerance for allocations in floating point: a billionth of the tasks that a user would have alone. It is
-/// far above the rounding errors of double precision and far below any difference that matters in practice.
+/// The default tolerance for allocations in floating point: a billionth of the tasks that a user would have alone. It
+/// is far above the rounding errors of double precision, and far below any difference that matters in practice.
 pub(crate) const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 
 /// The number of pairs of a user and a class on which it can run, up to which the exact optimum is computed first. For
 /// so few pairs it takes some milliseconds, and its margin is closer to the truth than a margin from prices in floating
-/// point. For 6,000 pairs it takes ten times as long as these prices, and with long numbers it may take too long.
+/// point. For 6,000 pairs the exact optimum takes ten times as long as these prices, and with long numbers it may take
+/// too long.
 const FEW: usize = 1_000;
 
 /// An axiom to examine, with its parameters: a share for max-min, an exponent for proportional.
@@ -51,7 +52,7 @@ const FEW: usize = 1_000;
 pub struct Request {
     /// The axiom.
     pub axiom: Axiom,
-    /// Parameters of the axiom. Absent parameters are taken from the allocation's mechanism.
+    /// The parameters of the axiom. Missing parameters are taken from the allocation's mechanism.
     pub parameters: Parameters,
 }
 
@@ -72,7 +73,7 @@ pub struct Examination {
     pub in_tasks: Vec<Option<Rational>>,
     /// The repair of the allocation: the largest `|x_ni - stated x_ni| / g_n`.
     pub repair: Rational,
-    /// Whether the allocation is infeasible beyond the tolerance, so that there are no other claims.
+    /// True if the allocation is infeasible beyond the tolerance, so that there are no other claims.
     pub infeasible: bool,
     /// The undecided axioms, with the reasons.
     pub undecided: Vec<(Axiom, Undecided)>,
@@ -117,7 +118,7 @@ impl Examination {
     }
 }
 
-/// The reason why an allocation cannot be examined at all.
+/// The reason why an allocation cannot be examined.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum CertifyError {
@@ -136,13 +137,13 @@ pub enum CertifyError {
     /// The kernel refuses the certificate.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// A tolerance outside the valid range.
+    /// The tolerance is outside of the valid range.
     #[error("the tolerance is out of range: expected a number from 0 to below 1")]
     Tolerance,
 }
 
-/// Returns the axioms that are examined when none is named: the usual ones, integer feasibility if tasks are placed
-/// on servers, and the axiom that the allocation's mechanism is designed to satisfy.
+/// Returns the axioms that are examined by default: the usual axioms, integer feasibility if tasks are placed on
+/// servers, and the axiom that the allocation's mechanism is designed to satisfy.
 #[must_use]
 pub fn default_requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     let groups = problem.groups().list();
@@ -192,8 +193,8 @@ pub fn default_tolerance(file: &AllocationFile) -> Rational {
 }
 
 /// Examines `requests` and creates a certificate. The kernel has accepted the certificate, unless it was too large for
-/// the kernel ([`Examination::unchecked`]). The certificate also contains axioms that do not hold, with evidence. An
-/// axiom is violated if its margin is below `-tolerance`.
+/// the kernel ([`Examination::unchecked`]). The certificate also contains claims that axioms are violated, with
+/// evidence. An axiom is violated if its margin is below `-tolerance`.
 ///
 /// # Errors
 /// [`CertifyError`] when the allocation does not fit the problem, a request is invalid, or the kernel refuses the
@@ -208,12 +209,11 @@ pub fn certify(
         .tested(self_test_of_text)?)
 }
 
-/// Examines one of several allocations of `problem` like [`certify`]. These allocations share the optima of the
-/// problem's shares. The kernel is not asked: call [`self_test`](crate::self_test()) before the certificate is
-/// written.
+/// Examines one of several allocations of `problem` like [`certify`]. All of these allocations share `optima`. The
+/// kernel is not asked: call [`self_test`](crate::self_test()) before the certificate is written.
 ///
 /// # Errors
-/// The same as for [`certify`].
+/// The same errors as [`certify`].
 pub fn certify_among(
     problem: &Problem,
     allocation: &Allocation,
@@ -231,10 +231,11 @@ pub fn certify_among(
     ))
 }
 
-/// The results so far.
+/// The results of an examination so far.
 #[derive(Default, Clone)]
 struct Results {
-    /// Unordered, like `undecided`. The first field of an entry of `undecided` is its position.
+    /// The answers, unordered. `undecided` is also unordered, and the first field of its entries is the position of the
+    /// request.
     answers: Vec<Answer>,
     undecided: Vec<(usize, Axiom, Undecided)>,
     repair: Rational,
@@ -253,7 +254,7 @@ struct Answer {
 type Question = (usize, Axiom, Parameters);
 
 /// Decides the requests, each with an equal share of the remaining work. On large problems, two kinds of claims are
-/// decided in parallel: claims that follow from the allocation, and claims whose evidence has to be searched for.
+/// decided in parallel: claims that follow from the allocation, and claims whose evidence must be searched for.
 fn examine(
     problem: &Problem,
     allocation: &Allocation,
@@ -288,7 +289,7 @@ fn examine(
             asked.push((asked.len(), request.axiom, parameters));
         }
     }
-    // Answers a request. Returns whether to try it again with more work.
+    // Answers a request. Returns true if it has to be tried again with more work.
     let ask = |(position, axiom, parameters): &Question, part: Option<u64>, is_last: bool| {
         match within_share(part, || prover.claim(*axiom, parameters.clone())) {
             Ok(claim) => {
@@ -357,13 +358,13 @@ fn search_of(axiom: Axiom) -> Option<Search> {
     })
 }
 
-/// Returns whether the axiom is examined even for an infeasible allocation.
+/// Returns true if the axiom is examined even for an infeasible allocation.
 fn is_about_limits(axiom: Axiom) -> bool {
     matches!(axiom, Axiom::Feasible | Axiom::IntegerFeasible)
 }
 
-/// Computes a claim within its share of the work. If a claim exceeds its share or needs too large a table, only its own
-/// axiom is undecided.
+/// Computes a claim within its share of the work. If the claim exceeds its share or needs too large a table, only the
+/// axiom of this claim becomes undecided.
 fn within_share(
     part: Option<u64>,
     claim: impl FnOnce() -> Result<Claim, Undecided>,
@@ -467,7 +468,7 @@ impl Prover<'_> {
         is_enough.then(|| self.optima.nearly(self.instance, self.stated, self.sharing, share, coefficients))
     }
 
-    /// Returns whether there are more than `than` pairs of a user and a class on which it can run.
+    /// Returns true if there are more than `than` pairs of a user and a class on which it can run.
     fn has_more_pairs(&self, than: usize) -> bool {
         let problem = self.instance.problem();
         (0..problem.n_users()).flat_map(|n| problem.classes_of(n)).nth(than).is_some()

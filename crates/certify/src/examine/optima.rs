@@ -1,4 +1,4 @@
-//! The exact optima of a problem's shares and the duals that nearly prove them, each computed once.
+//! The exact optima of a problem's shares, and duals that nearly prove them. Each is computed once.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -16,8 +16,8 @@ use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 
 use super::{Undecided, packings, tree};
 
-/// Results for one problem so far: the exact optima and duals by kind of sharing and by share, and the hierarchical
-/// filling. Clones share them.
+/// Results for one problem so far: the exact optima and duals by kind of sharing and by share, the hierarchical
+/// filling, and the max-min among whole tasks. Clones share the results.
 #[derive(Debug, Clone, Default)]
 pub struct Optima {
     exact: Arc<Table<Solved>>,
@@ -25,7 +25,7 @@ pub struct Optima {
     nearly: Arc<Table<Duals>>,
     /// The result of hierarchical filling, as evidence.
     filling: Arc<OnceLock<Result<Evidence, Undecided>>>,
-    /// The max-min among whole tasks over time, as evidence, by share.
+    /// The max-min among whole tasks over time for each share, as evidence.
     packings: Arc<Table<Result<Evidence, Undecided>>>,
 }
 
@@ -70,7 +70,8 @@ impl<T: Clone> Table<T> {
     }
 }
 
-/// Returns the problem in which equivalent users are merged, and identical classes too unless they are time-shared.
+/// Returns the problem in which equivalent users are merged. Identical classes are also merged, unless they are
+/// time-shared.
 fn reduced(problem: &Problem, sharing: Sharing) -> Option<Reduced<'_>> {
     Reduced::new(problem, &Equals::ByWeight, sharing == Sharing::Rdm)
 }
@@ -93,7 +94,7 @@ fn reduced_optimum(
 }
 
 /// Returns duals in short numbers that nearly prove the optimum, using the reduced problem if anything can be merged.
-/// The search starts at `tasks`, which may be the optimum. They need only the accuracy of doubles.
+/// The search starts at `tasks`, which may be the optimum. `tasks` need only the accuracy of doubles.
 fn duals_nearly(
     instance: &Instance<'_>,
     tasks: &Tasks,
@@ -124,7 +125,7 @@ impl Optima {
         self.nearly.get_or((sharing, share), || Arc::new(duals_nearly(instance, tasks, sharing, share, u)))
     }
 
-    /// Returns whether an exact optimum is stored.
+    /// Returns true if an exact optimum is stored.
     pub(super) fn has(&self, sharing: Sharing, share: Share) -> bool {
         self.exact.has((sharing, share))
     }

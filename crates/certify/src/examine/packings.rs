@@ -1,5 +1,5 @@
 //! The claim that every user has the tasks of the lexicographic max-min among whole tasks over time. The maximum itself
-//! is the evidence, whether the claim holds or not.
+//! is the evidence, whether the claim is true or false.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Share};
 use evenhand_mechanisms::{MechanismError, packings};
@@ -15,7 +15,7 @@ pub fn evidence(problem: &Problem, share: Share) -> Result<Evidence, Undecided> 
     })
 }
 
-/// Returns the claim that the tasks are those of the maximum.
+/// Returns the claim that every user has the tasks of the maximum.
 pub fn claim(
     instance: &Instance<'_>,
     share: Share,

@@ -2,8 +2,8 @@
 //!
 //! For most optimal allocations, prices from the mechanism or from the allocation itself prove optimality without
 //! solving a linear programme. Otherwise a linear programme decides. It maximises the sum of tasks, where no user is
-//! worse off and each user's tasks are divided by the tasks that it would have alone. Its dual proves optimality up to
-//! the gain of that sum, and its optimum dominates the allocation. The programme has a row for every user. With many
+//! worse off and each user's tasks are divided by the tasks that it would have alone. The dual proves optimality up to
+//! the gain of this sum, and the optimum dominates the allocation. The programme has a row for every user. With many
 //! users, the mechanism's prices are therefore used where they prove enough.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Prices, Share, ShareCoefficients};
@@ -15,8 +15,8 @@ use evenhand_problem::Rational;
 use super::{Prover, Undecided, supports};
 
 /// The number of pairs of a user and a class on which it can run, above which the programme is solved only if no prices
-/// prove optimality within the tolerance. The margin of the programme is closer to the truth. But it takes a second of
-/// processor time for so many pairs, and half a minute for five times as many.
+/// prove optimality within the tolerance. The margin of the programme is closer to the truth. But the programme takes a
+/// second of processor time for this many pairs, and half a minute for five times as many.
 const MANY: usize = 20_000;
 
 impl Prover<'_> {
@@ -86,7 +86,7 @@ impl Prover<'_> {
         prices
     }
 
-    /// Multiplies the prices by the least factor with which every weight is at least `1 / g_n`. This gives the
+    /// Multiplies the prices by the least factor with which every weight is at least `1 / g_n`. This factor gives the
     /// smallest margin.
     fn tight(&self, mut prices: Prices) -> Prices {
         if let Some(factor) = self.needed_factor(&prices) {
@@ -108,7 +108,7 @@ impl Prover<'_> {
         self.sum_of_duals(&optimum.duals, &coefficients)
     }
 
-    /// Returns prices from short level duals, if these suffice.
+    /// Returns prices from short level duals, if such duals suffice.
     fn prices_of_levels_nearly(&self) -> Option<Prices> {
         let (share, coefficients) = self.equalised_share()?;
         let duals = self.duals_nearly(share, &coefficients)?;

@@ -12,20 +12,20 @@ use super::Undecided;
 /// The results so far.
 #[derive(Default)]
 struct Results {
-    /// The largest gain, the party that gains, the party that it envies if any, and the tasks that show it.
+    /// The largest gain, the party that gains, the party that it envies if any, and the tasks that show the gain.
     most: Option<(Rational, Party, Option<Party>, Tasks)>,
     proofs: Vec<PartyPrices>,
 }
 
-/// Returns the claim that no user gains more than the tolerance.
+/// Returns the claim that no party gains more than the tolerance.
 ///
 /// # Errors
-/// [`Undecided`].
+/// [`Undecided`] if the axiom is neither proven nor refuted.
 pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational) -> Result<Claim, Undecided> {
     let parties = Parties::new(instance).map_err(evenhand_exact::Refusal::from)?;
     let compared = parties.compared(axiom == Axiom::GroupEnvyFree).map_err(evenhand_exact::Refusal::from)?;
     let mut found = Results::default();
-    // All comparisons of one party follow each other.
+    // All comparisons of one party are consecutive. `first` is the position of the first proof of the present party.
     let mut first = 0;
     for (party, other) in compared {
         if found.proofs.last().is_some_and(|proof| proof.party != party) {
@@ -44,7 +44,7 @@ pub(super) fn claim(instance: &Instance<'_>, axiom: Axiom, tolerance: &Rational)
 }
 
 impl Results {
-    /// Compares a party with another party, or with its own share. The proofs of this party start at `first`.
+    /// Compares a party with another party, or with its own part. The proofs of this party start at `first`.
     fn compare(
         &mut self,
         instance: &Instance<'_>,

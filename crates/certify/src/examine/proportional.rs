@@ -12,10 +12,10 @@ use super::Undecided;
 /// Returns the claim that the allocation is proportionally (or alpha) fair within the tolerance.
 ///
 /// Prices of a floating-point optimum prove most fair allocations, and an allocation from the floating-point programme
-/// refutes most others. If neither decides, the exact programme does. Its value is the least possible gap.
+/// refutes most others. If neither of them decides, the exact programme does. Its value is the least possible gap.
 ///
 /// # Errors
-/// [`Undecided`].
+/// [`Undecided`] if the axiom is neither proven nor refuted.
 pub(super) fn claim(
     instance: &Instance<'_>,
     parameters: &Parameters,
@@ -34,7 +34,7 @@ pub(super) fn claim(
     }
     let constraints = instance.constraints();
     let limits = Some(instance.limits());
-    // The optimum ignores the limits of groups.
+    // The optimum ignores the limits of groups, so it is used only without such limits.
     let optimum = match instance.limits().list().is_empty() {
         true => FairOptimum::find(constraints, &alpha, share.as_ref()),
         false => None,

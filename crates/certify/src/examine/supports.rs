@@ -1,19 +1,20 @@
-//! Prices that follow from the allocation itself. In an optimum, no user runs on a class where its task costs more
-//! than on another. A user that runs on several classes therefore gives equations for the prices of their full
-//! rows.
+//! Prices that follow from the allocation itself. In an optimum, no user runs on a class where its task costs more than
+//! on another class. A user that runs on several classes therefore gives equations for the prices of the full rows of
+//! these classes.
 //!
-//! At a vertex there is one such equation fewer than there are full rows, and their solution is the dual of the level.
-//! No linear programme has to be solved again. The result is only a guess. The exact crate computes what it proves.
+//! At a vertex there is one such equation fewer than there are full rows, and the solution of the equations is the dual
+//! of the level. No linear programme has to be solved again. The resulting prices are only a guess. The crate
+//! `evenhand-exact` computes what they prove.
 
 use evenhand_exact::{Instance, Prices};
 use evenhand_problem::Rational;
 
-/// The maximum number of full rows. The cost of the elimination grows with the cube of this number.
+/// The largest number of full rows. The cost of the elimination grows with the cube of this number.
 const MOST_ROWS: usize = 200;
 
 /// Returns prices of the full rows at which a task of each user costs the same on all classes on which the user runs.
 /// An active user's weight is the cost of its task on the cheapest class. Returns `None` if the prices are not unique
-/// or one is negative.
+/// or a price is negative.
 pub(super) fn prices(instance: &Instance<'_>) -> Option<Prices> {
     let rows: Vec<usize> = (0..instance.constraints().rows().len())
         .filter(|&row| instance.slack(row).is_zero())
@@ -40,8 +41,8 @@ fn cost(instance: &Instance<'_>, prices: &[Rational], n: usize, i: usize) -> Opt
     Some(usage.entries().map(|(at, d)| Rational::from(&prices[start + at] * d)).sum())
 }
 
-/// Returns one equation for each class of a user beyond its first: the difference between the costs of a task on this
-/// class and on the first one, by full row.
+/// Returns one equation for each class of a user except its first class. The coefficients of the equation, one for each
+/// full row, are the differences between the costs of a task on this class and on the first class.
 fn equations(instance: &Instance<'_>, rows: &[usize]) -> Option<Vec<Vec<Rational>>> {
     let mut equations = Vec::new();
     for n in 0..instance.problem().n_users() {
@@ -66,8 +67,8 @@ fn equations(instance: &Instance<'_>, rows: &[usize]) -> Option<Vec<Vec<Rational
     Some(equations)
 }
 
-/// Returns the vector that all equations map to 0, up to scaling. Returns `None` unless there is exactly one and
-/// none of its entries is negative.
+/// Returns the vector that all equations map to 0, up to scaling. Returns `None` unless there is exactly one such
+/// vector and none of its entries is negative.
 fn null_vector(mut equations: Vec<Vec<Rational>>, columns: usize) -> Option<Vec<Rational>> {
     let mut pivots: Vec<usize> = Vec::new();
     let mut free = None;

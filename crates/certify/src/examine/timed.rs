@@ -14,22 +14,22 @@ use super::{
 };
 use crate::self_test::self_test_within;
 
-/// Stack size of the thread that searches for evidence, in bytes. It is large because the proofs of whole tasks are
+/// The stack size of the thread that searches for evidence: 64 MiB. It is large because the proofs of whole tasks are
 /// trees that are walked recursively.
 const STACK: usize = 1 << 26;
-/// Fraction of the time that is reserved for the kernel. The kernel takes less time than the search for the evidence
-/// that it checks.
+/// The fraction of the time that is reserved for the kernel. The kernel takes less time than the search for the
+/// evidence that it checks.
 const KERNEL_FRACTION: f64 = 0.25;
 
 /// Examines an allocation like [`certify`](super::certify), but within a time limit. Axioms that are still undecided
 /// when the time is up are reported as not checked.
 ///
-/// The search runs on a thread of its own. If a solver does not notice that the time is up, its thread keeps running
+/// The search runs on a separate thread. If a solver does not notice that the time is up, this thread keeps running
 /// until the process ends. The kernel judges the results in the remaining time, which is at least a quarter. If the
 /// kernel has no verdict in time, [`Examination::unchecked`] says so.
 ///
 /// # Errors
-/// The same as for [`certify`](super::certify).
+/// The same errors as [`certify`](super::certify).
 pub fn certify_within(
     time: Duration,
     problem: &Arc<Problem>,
@@ -58,7 +58,7 @@ pub fn certify_within(
         Ok(Ok(Ok(examined))) => examined?,
         // A limit of the whole command was reached, or the search panicked.
         Ok(Err(payload)) => resume_unwind(payload),
-        // The time was up, whether the search noticed it or not.
+        // The time was up. The search may have noticed it or not.
         Ok(Ok(Err(_))) | Err(_) => {}
     }
     let mut found = found.lock().unwrap_or_else(PoisonError::into_inner).clone();

@@ -6,12 +6,12 @@ use evenhand_problem::{Problem, Rational};
 
 use super::{Optima, Undecided};
 
-/// Number of groups and users above which `certify` examines `tree` only on request. Running the filling again
-/// takes work that grows with the square of this number and with the digits of the numbers, and a checker gives up
-/// after a minute.
+/// The number of groups and users above which `certify` examines `tree` only on request. The work of running the
+/// filling again grows with the square of this number and with the digits of the numbers. A checker stops after a
+/// minute without a verdict.
 const MOST_NODES: usize = 300;
 
-/// Returns whether the axiom is examined by default.
+/// Returns true if the axiom is examined by default.
 pub fn is_short(problem: &Problem) -> bool {
     problem.groups().list().len() + problem.n_users() <= MOST_NODES
 }
@@ -24,7 +24,7 @@ pub fn filling(problem: &Problem) -> Result<Evidence, Undecided> {
     })
 }
 
-/// Returns the claim that the tasks are those of the filling.
+/// Returns the claim that every user has the tasks of the filling.
 pub fn claim(instance: &Instance<'_>, tolerance: &Rational, optima: &Optima) -> Result<Claim, Undecided> {
     let evidence = optima.filling(instance.problem())?;
     Ok(Claim::with_evidence(Axiom::Tree, None, evidence, instance, tolerance)?)

@@ -22,7 +22,7 @@ pub enum Undecided {
     /// A linear programme has no solution, or its solver failed.
     #[error(transparent)]
     Lp(#[from] LevelsError),
-    /// The mechanism whose answer would be the evidence returns no answer.
+    /// The mechanism whose answer would be the evidence returns an error.
     #[error("{0}")]
     Mechanism(String),
     /// The evidence is rejected, or the axiom does not apply to this problem.
@@ -36,37 +36,37 @@ pub enum Undecided {
         /// The reason why the refutation is not accepted.
         refutation: String,
     },
-    /// The last possible evidence is rejected.
+    /// The last possible evidence is rejected, for this reason.
     #[error("neither proven nor refuted ({0})")]
     Last(String),
-    /// Max-min: the linear programme of a user's rise does not decide.
+    /// Max-min: the linear programme of a user's rise neither proves nor refutes the axiom.
     #[error("neither a rise of user `{user}` nor a bound on it was found")]
     Rise {
-        /// Name of the user.
+        /// The name of the user.
         user: String,
     },
     /// Whole tasks: the search would have too many variables.
     #[error("the search has {numbers} pairs of a user and a single server, which are too many")]
     TooMany {
-        /// Number of variables.
+        /// The number of variables.
         numbers: u128,
     },
     /// Whole tasks: the search ended without an answer.
     #[error("HiGHS found no better whole tasks, which does not prove that there are none")]
     NoneFound,
-    /// The time for all axioms was up.
+    /// The time limit of all axioms together was reached.
     #[error("it was not decided in {seconds} seconds")]
     Late {
-        /// The time for all axioms.
+        /// The time limit of all axioms together, in seconds.
         seconds: f64,
     },
     /// The search exceeds a limit of work or memory.
     #[error("{0}")]
     TooLarge(Exceeded),
-    /// Whole tasks: the time for the search was up.
+    /// Whole tasks: the time limit of the search was reached.
     #[error("no better whole tasks were found in {seconds} seconds")]
     OutOfTime {
-        /// The time for the search.
+        /// The time limit of the search, in seconds.
         seconds: f64,
     },
 }
@@ -78,7 +78,7 @@ impl From<LpError> for Undecided {
 }
 
 impl Undecided {
-    /// Returns whether more work may decide the axiom.
+    /// Returns true if more work may decide the axiom.
     pub(super) fn needs_work(&self) -> bool {
         matches!(self, Self::TooLarge(Exceeded { kind: Kind::Work { .. }, .. }))
     }

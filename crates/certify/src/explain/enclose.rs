@@ -1,10 +1,10 @@
 //! Bounds on the tasks in the optimum of a fair sum, given an allocation near the optimum and its proven gap.
 //!
-//! Let `x` be feasible with the gap `e`. The optimum `y` of `sum_n w_n g_a(U_n)` satisfies `sum_n w_n (y_n - x_n) /
-//! x_n^a <= e`, and because it is optimal, `sum_n w_n (x_n - y_n) / y_n^a <= 0`. In the sum of both, `sum_n w_n (y_n -
-//! x_n) (x_n^-a - y_n^-a) <= e`, no summand is negative, so each is at most `e`. With `y_n = (1 + d) x_n` and `E = e /
-//! (w_n x_n^(1-a))` this means `d (1 - (1 + d)^-a) <= E`. By the mean value theorem, `a d^2 <= E` if `d <= 0`, and `a
-//! d^2 <= E (1 + t)^(a+1)` if `0 <= d <= t`.
+//! Let `x` be feasible with the gap `e`. The optimum `y` of `sum_n w_n g_a(U_n)` satisfies
+//! `sum_n w_n (y_n - x_n) / x_n^a <= e`, and because it is optimal, `sum_n w_n (x_n - y_n) / y_n^a <= 0`. The sum of
+//! both inequalities is `sum_n w_n (y_n - x_n) (x_n^-a - y_n^-a) <= e`. No summand is negative, so each summand is at
+//! most `e`. With `y_n = (1 + d) x_n` and `E = e / (w_n x_n^(1-a))` it follows that `d (1 - (1 + d)^-a) <= E`. By the
+//! mean value theorem, `a d^2 <= E` if `d <= 0`, and `a d^2 <= E (1 + t)^(a+1)` if `0 <= d <= t`.
 
 use evenhand_exact::axiom::proportional::{total_worth, worth};
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Parameters, ShareCoefficients};
@@ -50,17 +50,17 @@ impl Between {
         }
     }
 
-    /// Returns whether the number can be 0.
+    /// Returns true if the number can be 0.
     #[must_use]
     pub fn can_be_zero(&self) -> bool {
         self.at_least <= 0 && self.at_most >= 0
     }
 }
 
-/// Bits to which roots are rounded up. The results are short numbers with more digits than are shown.
+/// The number of bits to which roots are rounded up. The results are short numbers with more digits than are shown.
 const ROOT_BITS: u32 = 64;
 
-/// Binary exponents of the `t` that are tried. The least one that proves `d <= t` is used.
+/// The binary exponents of the numbers `t` that are tried. The least `t` that proves `d <= t` is used.
 const EXPONENTS: [i32; 6] = [-32, -16, -8, -3, 0, 4];
 
 /// Returns an interval of each user's tasks in the optimum for `alpha`. Returns `None` if `gap` is too large for
@@ -97,7 +97,7 @@ pub fn optimum(
 /// Bounds on the tasks of one user that follow from a claim of `proportional` within a gap.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OptimumBounds {
-    /// The tasks in the judged allocation.
+    /// The tasks of the user in the judged allocation.
     pub tasks: Rational,
     /// The interval of the user's tasks in the optimum.
     pub optimum: Between,
@@ -144,7 +144,7 @@ pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<Op
         };
         let part = Rational::from(&gap / least) / level;
         let down = root_above(&Rational::from(&part / &alpha)).min(Rational::from(1));
-        // If no bound is proven, the user still has no more tasks than alone.
+        // If no bound is proven, the user still has at most the tasks that it would have alone.
         let most = relative(&part, &alpha).map_or_else(|| alone.clone(), |(_, up)| (up + 1_u32) * &tasks);
         let optimum = Between { at_least: (1 - down) * &tasks, at_most: most.min(alone.clone()) };
         let width = Rational::from(&optimum.at_most - &optimum.at_least) / alone;
@@ -153,7 +153,8 @@ pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<Op
     (0..problem.n_users()).map(of_user).collect()
 }
 
-/// Returns by how much the optimum can be below and above the present tasks, as fractions of them, for `E = part`.
+/// Returns by how much the optimum can be below and above the present tasks, as fractions of the present tasks. `part`
+/// is the `E` of the module's documentation.
 fn relative(part: &Rational, alpha: &Rational) -> Option<(Rational, Rational)> {
     let square = Rational::from(part / alpha);
     let down = root_above(&square);

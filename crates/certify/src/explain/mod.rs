@@ -17,42 +17,43 @@ pub use one_more_unit::{NotMeasured, OneMoreUnit, UnitOfRow};
 pub(crate) use places::in_tasks;
 pub use places::{OneMore, VirtualView};
 
-/// The number of users of a bottleneck that are listed. All others are only counted.
+/// The number of users of a bottleneck that are listed. All other users are only counted.
 const HOLDERS: usize = 5;
 
-/// Prices up to this one count as 0, since numeric methods leave such small values in places where the exact price is
-/// 0.
+/// Prices up to this number count as 0, since numeric methods leave such small values where the exact price is 0.
 const NO_PRICE: f64 = 1e-12;
 
-/// For floating-point allocations, the fraction of a capacity or of a task limit up to which the remainder counts as 0.
+/// For floating-point allocations, the fraction of a capacity or of a task limit up to which the unused amount counts
+/// as 0.
 const ROUNDING: (u32, u32) = (1, 1_000_000_000);
 
-/// The explanation of a user's allocation. Users, classes and rows are indices, and rows are those of
+/// The explanation of a user's allocation. Users, classes and rows are given by index, and rows are the rows of
 /// [`evenhand_problem::Constraints`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// The user.
+    /// The index of the user.
     pub user: usize,
-    /// Its number of tasks.
+    /// The number of tasks of the user.
     pub tasks: Rational,
-    /// Its dominant share of the whole cluster, not divided by its weight.
+    /// The dominant share of the user in the whole cluster, not divided by its weight.
     pub dominant_share: Rational,
-    /// The share that the mechanism of the allocation equalises, and the user's level of that share.
+    /// The share that the mechanism of the allocation equalises, and the user's level for that share.
     pub level: Option<(Share, Rational)>,
-    /// The user's entitlement and the reason why it has no justified complaint, for mechanisms that guarantee this.
+    /// The user's entitlement and the reason why it has no justified complaint. `None` for mechanisms that do not
+    /// guarantee this.
     pub entitled: Option<Entitled>,
     /// The reason why the user has no more tasks.
     pub verdict: ExplanationVerdict,
-    /// The reasons in the groups above the user that stop it, if it wants more.
+    /// The limits and guarantees of the groups above the user that stop it, if the user lacks tasks.
     pub stops: Vec<StopKind>,
-    /// Whether the allocation is infeasible beyond rounding, so that it is not a solution of the problem.
+    /// True if the allocation is infeasible beyond rounding, so that it is not a solution of the problem.
     pub infeasible: bool,
-    /// The classes on which the user can run, with the saturated rows that it would need there.
+    /// The classes on which the user can run, each with the saturated rows that the user would need on it.
     pub classes: Vec<ClassView>,
     /// The gain from one more unit of each row under the mechanism of the allocation, or the reason why it was not
     /// measured.
     pub one_more_unit: Result<OneMoreUnit, NotMeasured>,
-    /// The classes by virtual dominant share, for the mechanisms of PS-DSF.
+    /// The classes with the user's virtual dominant shares, for the mechanisms of PS-DSF.
     pub virtual_shares: Vec<VirtualView>,
     /// The rows that lack capacity for one more task on single servers, for allocations with placements.
     pub one_more: Vec<OneMore>,
@@ -61,13 +62,13 @@ pub struct Explanation {
 /// A user's entitlement in No Justified Complaints, and the rows and prices that show that the user has it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Entitled {
-    /// `e_n`, the fraction of every saturated row to which the user is entitled.
+    /// `e_n`, the fraction of a saturated row to which the user is entitled.
     pub entitlement: Rational,
-    /// The saturated row of which the user uses the largest fraction, with that fraction.
+    /// The saturated row of which the user uses the largest fraction, and this fraction.
     pub best: Option<(usize, Rational)>,
     /// `(row, price of one unit)` of the rows that the user's tasks use, in units of weight. The prices are near those
-    /// of the proportionally fair optimum. The list is empty if they do not prove that the allocation is close to that
-    /// optimum.
+    /// of the proportionally fair optimum. The list is empty if the prices do not prove that the allocation is close to
+    /// this optimum.
     pub prices: Vec<(usize, Rational)>,
 }
 
@@ -80,7 +81,8 @@ pub enum ExplanationVerdict {
     NoTasks,
     /// All tasks of the user run.
     Satisfied,
-    /// The user uses all accelerators that it may use at once (`at_most`). It gets more only on faster classes.
+    /// The user uses all accelerators that it may use at once (`at_most`). It would get more tasks only on faster
+    /// classes.
     AtMost,
     /// Every class on which the user can run has a saturated resource that it needs.
     Blocked,
@@ -93,18 +95,18 @@ pub enum ExplanationVerdict {
 /// The tasks and bottlenecks of a user on one class.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassView {
-    /// The class.
+    /// The index of the class.
     pub server: usize,
-    /// Tasks of the user there.
+    /// The tasks of the user on the class.
     pub tasks: Rational,
-    /// Saturated rows that the user's task needs.
+    /// The saturated rows that a task of the user needs.
     pub bottlenecks: Vec<Bottleneck>,
 }
 
 /// A saturated row and the users that use it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bottleneck {
-    /// The row.
+    /// The index of the row.
     pub row: usize,
     /// `(user, fraction of the row)` of at most 5 users, the largest fraction first.
     pub holders: Vec<(usize, Rational)>,
@@ -186,7 +188,7 @@ pub fn explain(
     })
 }
 
-/// Returns whether the user uses all accelerators that it may use at once.
+/// Returns true if the user uses all accelerators that it may use at once.
 fn uses_all_accelerators(instance: &Instance<'_>, user: usize, rounding: &Rational) -> bool {
     let limits = instance.limits();
     let row = limits.of_accelerators(user).map(|at| &limits.list()[at]);

@@ -1,5 +1,5 @@
-//! The gain from one more unit of a resource of a class. The mechanism is run again with the unit and with a thousandth
-//! of it, and the results are compared with the mechanism's answer without the addition.
+//! The gain from one more unit of a resource of a class. The mechanism is run again with the unit, and with a
+//! thousandth of the unit. Both results are compared with the mechanism's answer without the addition.
 
 use evenhand_exact::{Axiom, Instance, Parameters, ShareCoefficients};
 use evenhand_levels::level::LevelDual;
@@ -11,19 +11,19 @@ use thiserror::Error;
 use super::ROUNDING;
 use super::enclose::{Between, optimum};
 
-/// The number of rows for which the mechanism is run, twice for each row. For further rows, only a bound is computed.
+/// The number of rows for which the mechanism is run, twice for each row. For all other rows, only a bound is computed.
 const MOST_ROWS: usize = 32;
 
 /// The number of rows for which the mechanism is run if users times classes exceed [`LARGE`].
 const MOST_ROWS_OF_LARGE: usize = 4;
 
-/// Users times classes above which one run of a mechanism can take seconds.
+/// The number of users times classes above which one run of a mechanism can take seconds.
 const LARGE: usize = 20_000;
 
 /// Mechanisms with several answers, in which a user can have different numbers of tasks.
 const SEVERAL_ANSWERS: [&str; 4] = ["utilitarian", "oef", "njc", "ps-dsf"];
 
-/// The fraction of a unit that serves as a small step.
+/// The fraction of a unit that is used as a small step.
 const STEP: (u32, u32) = (1, 1000);
 
 /// The gain from one more unit of each row, compared with the mechanism's own answer.
@@ -31,9 +31,9 @@ const STEP: (u32, u32) = (1, 1000);
 pub struct OneMoreUnit {
     /// The user's tasks in the mechanism's answer without the unit.
     pub tasks: Between,
-    /// Whether the explained allocation differs from the mechanism's answer.
+    /// True if the explained allocation differs from the mechanism's answer.
     pub differs: bool,
-    /// The rows for which the mechanism was run, the largest gain of the user first.
+    /// The rows for which the mechanism was run. The row with the largest gain of the user comes first.
     pub rows: Vec<UnitOfRow>,
     /// The number of rows for which the mechanism was not run.
     pub others: usize,
@@ -44,17 +44,17 @@ pub struct OneMoreUnit {
 /// The gain from one more unit of a row.
 #[derive(Debug, Clone, PartialEq)]
 pub struct UnitOfRow {
-    /// The class that gets the unit. It is spread over all its servers.
+    /// The class that gets the unit. The unit is divided among all its servers.
     pub server: usize,
     /// The resource.
     pub resource: usize,
-    /// Tasks that the user gains. Negative if the user loses tasks.
+    /// The number of tasks that the user gains. Negative if the user loses tasks.
     pub tasks: Between,
-    /// The gain from a thousandth of a unit, times 1,000.
+    /// The gain from a thousandth of a unit, in tasks, times 1,000.
     pub rate: Between,
     /// Every other user that gains or loses, with its gain.
     pub users: Vec<(usize, Between)>,
-    /// Whether the unit also changes the totals that define users' shares.
+    /// True if the unit also changes the totals that define users' shares.
     pub changes_shares: bool,
 }
 
@@ -67,7 +67,7 @@ pub enum NotMeasured {
     /// The mechanism is not in the registry.
     #[error("the allocation names the mechanism `{0}`, which does not exist here")]
     UnknownMechanism(String),
-    /// The mechanism has several answers, so a difference between two of them shows nothing.
+    /// The mechanism has several answers, so a difference between two answers shows nothing.
     #[error("{0} can have several answers, and a unit may only lead to another one of them")]
     SeveralAnswers(&'static str),
     /// The mechanism has several answers for this criterion.
@@ -85,7 +85,7 @@ pub enum NotMeasured {
     /// The rule divides resources among groups and gives no tasks.
     #[error("the rule `{0}` computes what groups are entitled to, and gives no tasks")]
     NoTasks(String),
-    /// The irrational answer is not known precisely enough.
+    /// The irrational answer is not enclosed precisely enough.
     #[error("{0} computed no answer that is close enough to the optimum to measure differences")]
     TooFar(&'static str),
     /// The mechanism returns an error.
@@ -96,7 +96,7 @@ pub enum NotMeasured {
 /// Measures the gain of `user` from one more unit of each row, under the mechanism that the allocation names.
 ///
 /// # Errors
-/// [`NotMeasured`].
+/// [`NotMeasured`] if the gain cannot be measured.
 pub fn one_more_unit(
     problem: &Problem,
     allocation: &Allocation,
@@ -115,7 +115,7 @@ pub fn one_more_unit(
     } else {
         let mut bounded: Vec<(Bound, (usize, usize))> =
             rows.into_iter().map(|row| (mechanism.bound(problem, &base, user, row), row)).collect();
-        // If the bounds are equal, the prices still show which row is worth most.
+        // If bounds are equal, the prices still show which row is worth most.
         let order = |bound: &Bound| (bound.gain.clone(), bound.by_prices.clone());
         bounded.sort_by(|a, b| order(&b.0).cmp(&order(&a.0)).then(a.1.cmp(&b.1)));
         let others = bounded.split_off(most);
@@ -136,8 +136,8 @@ pub fn one_more_unit(
     Ok(OneMoreUnit { tasks, differs, rows: measured, others, others_at_most })
 }
 
-/// Returns the class and the resource of every row for which a unit can matter: the class has some of the resource,
-/// or some user demands it.
+/// Returns the class and the resource of every row for which a unit can matter. These are the rows of which the class
+/// has some capacity, or which some user demands.
 fn rows(problem: &Problem) -> Vec<(usize, usize)> {
     let mut is_demanded = vec![false; problem.n_resources()];
     for n in 0..problem.n_users() {
@@ -153,7 +153,7 @@ fn rows(problem: &Problem) -> Vec<(usize, usize)> {
     (0..problem.n_servers()).flat_map(of_class).collect()
 }
 
-/// Returns whether some user's tasks differ from the mechanism's answer by more than rounding.
+/// Returns true if some user's tasks differ from the mechanism's answer by more than rounding.
 fn differs(problem: &Problem, allocation: &Allocation, tasks: &[Between]) -> bool {
     (0..problem.n_users()).any(|n| {
         let stated = allocation.total(n);
@@ -172,9 +172,9 @@ struct NamedMechanism {
     parameters: Option<(Axiom, Parameters)>,
 }
 
-/// Upper bounds on the user's gain from one more unit of a row.
+/// Upper bounds on a user's gain from one more unit of a row.
 struct Bound {
-    /// Upper bound on the gain.
+    /// The upper bound on the gain, in tasks.
     gain: Rational,
     /// The upper bound on the user's tasks with the unit that follows from prices, if there are prices.
     by_prices: Option<Rational>,
@@ -224,7 +224,7 @@ impl NamedMechanism {
         Ok(mechanism)
     }
 
-    /// Returns the share that the mechanism equalises, or the share whose sum it maximises instead of the tasks.
+    /// Returns the share that the mechanism equalises, or the share whose sum it maximises instead of the sum of tasks.
     fn share(&self, problem: &Problem) -> Option<ShareCoefficients> {
         self.parameters.as_ref()?.1.share?.coefficients(problem).ok()
     }
@@ -257,7 +257,7 @@ impl NamedMechanism {
         Ok(Answer { tasks, outcome, references: self.references(problem) })
     }
 
-    /// Returns the totals that define shares. A fair sum uses no shares.
+    /// Returns the totals that define shares. The list is empty for a fair sum, which uses no shares.
     fn references(&self, problem: &Problem) -> Vec<Rational> {
         let users = 0..problem.n_users();
         match &self.parameters {
@@ -279,7 +279,7 @@ impl NamedMechanism {
         }
     }
 
-    /// Measures one more unit of a row.
+    /// Measures the gain from one more unit of a row.
     fn row(
         &self,
         problem: &Problem,
@@ -303,8 +303,8 @@ impl NamedMechanism {
         })
     }
 
-    /// Returns an upper bound on the user's gain from one more unit of a row. The user has at most the tasks that it
-    /// would have with the whole cluster to itself. Prices give another bound.
+    /// Returns an upper bound on the user's gain from one more unit of a row. One bound is the number of tasks that the
+    /// user would have with the whole cluster to itself. Prices give another bound.
     fn bound(
         &self,
         problem: &Problem,
@@ -313,8 +313,8 @@ impl NamedMechanism {
         (server, resource): (usize, usize),
     ) -> Bound {
         let has_some = problem.servers()[server].capacity()[resource] > 0;
-        // If the class lacks the resource, the unit changes the tasks that the user would have alone only if the user
-        // demands the resource.
+        // If the class lacks the resource, the unit changes the number of tasks that the user would have alone only if
+        // the user demands the resource.
         let opens = || problem.users()[user].may_use(server) && problem.demand(user, server)[resource] > 0;
         if !has_some && !opens() {
             let alone = problem.total_gamma(user);
@@ -325,8 +325,8 @@ impl NamedMechanism {
         let alone = with_unit.total_gamma(user);
         let alone = problem.users()[user].tasks().map_or(alone.clone(), |tasks| alone.min(tasks.clone()));
         let constraints = Constraints::new(problem, Sharing::Rdm);
-        // If the class lacks the resource, no task that uses it was possible there, so the prices say nothing about
-        // such tasks.
+        // If the class lacks the resource, no task that uses the resource could run on it. So the prices say nothing
+        // about such tasks.
         let row = constraints.row_of(server, RowKind::Resource(resource)).filter(|_| has_some);
         let Findings { prices, levels, gap, .. } = &base.outcome.findings;
         let by_prices = match (&self.parameters, row) {
@@ -350,13 +350,13 @@ impl NamedMechanism {
 struct Levels<'a> {
     constraints: &'a Constraints<'a>,
     share: ShareCoefficients,
-    /// Lower bound on each user's tasks.
+    /// The lower bound on each user's tasks.
     least: Vec<Rational>,
 }
 
 impl<'a> Levels<'a> {
-    /// `tasks` is the answer without the unit, which is also feasible with it. So no user that lacks tasks falls below
-    /// the least level that such users have in `tasks`.
+    /// Prepares the bounds. `tasks` is the answer without the unit, which is also feasible with the unit. So no user
+    /// that lacks tasks falls below the least level that such users have in `tasks`.
     fn new(
         mechanism: &NamedMechanism,
         constraints: &'a Constraints<'a>,

@@ -11,34 +11,34 @@ use evenhand_problem::{Allocation, Constraints, Integer, Placement, Rational, Us
 /// A user's shares and bottleneck on a class, as PS-DSF defines them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct VirtualView {
-    /// The class.
+    /// The index of the class.
     pub server: usize,
-    /// The virtual dominant share of the user there, `x_n / gamma_ni`.
+    /// The virtual dominant share of the user on the class, `x_n / gamma_ni`.
     pub share: Rational,
     /// The virtual dominant share divided by the user's weight.
     pub level: Rational,
-    /// The row that is the user's bottleneck there, if there is one.
+    /// The row that is the user's bottleneck on the class, if there is one.
     pub bottleneck: Option<usize>,
-    /// The user of that row with the highest level, and that level. If levels are equal, it is the first such user.
+    /// The user of that row with the highest level, and its level. Among equal levels, it is the first such user.
     pub highest: Option<(usize, Rational)>,
 }
 
 /// One more task of the user on the single servers of a class.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OneMore {
-    /// The class.
+    /// The index of the class.
     pub server: usize,
-    /// Number of servers on which one more task fits.
+    /// The number of servers of the class on which one more task fits.
     pub fits: u64,
     /// The number of whole tasks that fit on all these servers together.
     pub tasks: Integer,
-    /// `(row, number of servers on which this row lacks capacity for one more task)`. More than one row can lack
-    /// capacity on a server.
+    /// `(row, number of servers on which this row lacks capacity for one more task)`. On a server, more than one row
+    /// can lack capacity.
     pub short: Vec<(usize, u64)>,
 }
 
-/// Returns every class on which the user can run, for the mechanisms of PS-DSF. `rounding` is the tolerance for
-/// bottlenecks, as a fraction of the tasks that the class could run.
+/// Returns a view of every class on which the user can run, for the mechanisms of PS-DSF. `rounding` is the tolerance
+/// for bottlenecks, as a fraction of the tasks that the class could run.
 pub(crate) fn virtual_views(
     instance: &Instance<'_>,
     allocation: &Allocation,
@@ -77,7 +77,7 @@ fn highest_holder(instance: &Instance<'_>, allocation: &Allocation, row: usize) 
         .max_by(|a, b| a.1.cmp(&b.1).then(b.0.cmp(&a.0)))
 }
 
-/// Returns an entry for every class on which the user can run. It is empty for an allocation without placements.
+/// Returns an entry for every class on which the user can run. The list is empty for an allocation without placements.
 pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Vec<OneMore> {
     let Some(placements) = &allocation.placements else { return Vec::new() };
     let constraints = instance.constraints();
@@ -109,8 +109,8 @@ pub(crate) fn one_more(instance: &Instance<'_>, allocation: &Allocation, user: u
     (0..instance.problem().n_servers()).filter_map(view).collect()
 }
 
-/// Returns, for each row that a task needs, how many more whole tasks of usage `own` it allows on one server that runs
-/// `tasks`.
+/// Returns, for each row that a task needs, how many more whole tasks of usage `own` the row allows on one server that
+/// runs `tasks`.
 fn room_by_row(
     constraints: &Constraints<'_>,
     server: usize,
@@ -142,9 +142,9 @@ fn tasks_that_fit(instance: &Instance<'_>, allocation: &Allocation, user: usize)
     }
 }
 
-/// Returns the margin of a claim, in tasks of the user that has this margin. For gangs on single servers the margin is
-/// only yes or no, so the result is the number of tasks that fit. If groups keep capacity back, fewer tasks may be
-/// allowed, so the result is one gang.
+/// Returns the margin of a claim, in tasks of the user that has this margin. For gangs on single servers the margin
+/// says only whether a gang fits, so the result is the number of tasks that fit. If groups keep capacity back, fewer
+/// tasks may be allowed, so the result is one gang.
 pub(crate) fn in_tasks(instance: &Instance<'_>, allocation: &Allocation, claim: &Claim) -> Option<Rational> {
     let Evidence::Room(Room { user, index: Some(_), by_class, .. }) = &claim.evidence else {
         return claim.tasks(instance);

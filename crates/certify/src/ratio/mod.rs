@@ -44,7 +44,7 @@ pub enum RatioError {
     /// The kernel rejects the solvers' results, which is a bug in the solvers.
     #[error(transparent)]
     Refused(#[from] Refused),
-    /// The loads that the search returned do not show that greedy earns less from more load. This is a bug in the
+    /// The loads that the search returned do not show that greedy earns less if loads grow. This is a bug in the
     /// search.
     #[error(
         "internal error: the search claims that more load earns greedy less, but its loads do not show it"
@@ -62,11 +62,11 @@ impl<C: Document> Checked<C> {
     }
 }
 
-/// Returns greedy's assignment, the optimum and their ratio, exact and proven. If numbers of servers are stated, it
-/// includes the rewards of whole servers and jobs. The kernel has accepted the certificate.
+/// Returns greedy's assignment, the optimum and their ratio, exact and proven. If numbers of servers are stated, the
+/// certificate includes the rewards with whole servers and jobs. The kernel has accepted the certificate.
 ///
 /// # Errors
-/// [`RatioError`]
+/// [`RatioError`] if a solver fails, or if the kernel gives no verdict or rejects the results.
 ///
 /// # Examples
 /// There are two types. Greedy takes the better one first, as long as it lasts.
@@ -86,10 +86,11 @@ pub fn certificate(problem: &Reservation) -> Result<RatioCertificate, RatioError
     certificate_within(problem, &SearchLimits::default())?.accepted()
 }
 
-/// Computes [`certificate`] within limits. It also returns a certificate that is too large for the kernel.
+/// Computes [`certificate`] within limits. Unlike `certificate`, it also returns a certificate that is too large for
+/// the kernel.
 ///
 /// # Errors
-/// [`RatioError`]
+/// [`RatioError`] if a solver fails or reaches a limit, or if the kernel rejects the results.
 pub fn certificate_within(
     problem: &Reservation,
     limits: &SearchLimits,
@@ -150,13 +151,13 @@ fn proven_optimum<T>(
 /// The configurations that are already proven to be the first.
 struct Proven<'p> {
     problem: &'p Reservation,
-    /// `(capacity, open types, configuration)`
+    /// `(capacity, open types, configuration)` of each proven configuration.
     known: HashSet<(Vec<Rational>, Vec<usize>, Configuration)>,
 }
 
 impl Proven<'_> {
-    /// Returns the proof that `k` is the first configuration of the open types on pool `i`. A repeated question
-    /// refers to the earlier proof.
+    /// Returns the proof that `k` is the first configuration of the open types on pool `i`. If the same statement was
+    /// proven before, the result refers to the earlier proof.
     fn first(
         &mut self,
         best: &MaxReward<'_>,
@@ -199,10 +200,10 @@ impl Proven<'_> {
 
 /// Returns a fraction of the optimum that greedy earns at least, computed without a linear programme.
 ///
-/// With one pool, a piece is a sequence of steps with one configuration. During a piece, the difference to the optimum
-/// shrinks by the factor `1 - tau`, where `tau` is the piece's fraction of the servers. The bound is 1 minus the
-/// product of these factors. If servers are left over, greedy has served all jobs that fit, and the bound is 1. With
-/// several pools the bound is 1/2.
+/// With one pool, a piece is a sequence of steps with one configuration. During a piece, the difference from the
+/// optimum shrinks by the factor `1 - tau`, where `tau` is the piece's fraction of the servers. The bound is 1 minus
+/// the product of these factors. If servers are left over, greedy has served all jobs that fit, and the bound is 1.
+/// With several pools the bound is 1/2.
 #[must_use]
 pub fn lower_bound(certificate: &RatioCertificate) -> Rational {
     if certificate.problem.pools().len() > 1 {

@@ -1,4 +1,4 @@
-//! Decides whether greedy may earn less from more load (Reservation, Definition 3.8), with a proof of the answer.
+//! Decides whether greedy may earn less if loads grow (Reservation, Definition 3.8), with a proof of the answer.
 
 use evenhand_exact::ratio::RatioCertificate;
 use evenhand_packing::monotone::{self as search, Order};
@@ -7,28 +7,28 @@ use evenhand_problem::Reservation;
 
 use super::{RatioError, certificate_within};
 
-/// The maximum number of orders that are stored as the proof. This suffices for all sets of six types and for most sets
+/// The largest number of orders that are stored as the proof. This suffices for all sets of six types and for most sets
 /// of seven.
 const MOST_KEPT: usize = 10_000;
 
-/// The answer, with its proof.
+/// The answer to the question whether greedy never earns less if loads grow, with its proof.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Monotone {
-    /// Greedy never earns less from more load.
+    /// Greedy never earns less if loads grow.
     Holds {
-        /// Number of orders in which types can run out.
+        /// The number of orders in which types can run out.
         orders: usize,
-        /// All these orders. In each of them the reward is linear in the loads and no derivative is negative, and any
-        /// two loads are joined by a path through finitely many of these orders. Empty if there are too many to be
-        /// stored.
+        /// All these orders. In each order the reward is linear in the loads and no derivative is negative. Any two
+        /// loads are joined by a path through finitely many of these orders. The list is empty if there are too many
+        /// orders to be stored.
         proof: Vec<Order>,
     },
-    /// Greedy may earn less from more load: it earns less from the larger loads than from the smaller ones.
+    /// Greedy may earn less if loads grow: it earns less from the larger loads than from the smaller loads.
     Fails(Box<Refutation>),
 }
 
-/// Two loads, where greedy earns less from the larger one. No type has less load in the larger one. A certificate for
-/// each load proves the reward of greedy.
+/// Two vectors of loads, where greedy earns less from the larger loads. No type has less load in the larger vector. A
+/// certificate for each vector proves the reward of greedy.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Refutation {
     /// The certificate for the smaller loads.
@@ -40,7 +40,7 @@ pub struct Refutation {
     pub unchecked: Option<String>,
 }
 
-/// Decides whether greedy never earns less from more load with the types of a one-pool problem. The problem's own loads
+/// Decides whether greedy never earns less if loads grow, with the types of a one-pool problem. The problem's own loads
 /// and number of servers are ignored. If the answer is no, the kernel has accepted the certificates, unless one was too
 /// large for it.
 ///
@@ -94,7 +94,7 @@ pub fn monotone(problem: &Reservation, limits: &SearchLimits) -> Result<Monotone
 }
 
 impl Refutation {
-    /// Returns whether no type has less load in `larger`, and greedy earns less from it.
+    /// Returns true if no type has less load in `larger`, and greedy earns less from these loads.
     fn refutes(&self) -> bool {
         let [less, more] = [&self.smaller, &self.larger].map(|with| with.problem.loads());
         less.iter().zip(&more).all(|(a, b)| a <= b) && self.larger.greedy.reward < self.smaller.greedy.reward

@@ -8,13 +8,13 @@ use evenhand_problem::{Rational, Reservation};
 /// Greedy and the optimum at a multiple of the problem's loads. Rewards are per server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SweepPoint {
-    /// The multiple.
+    /// The multiple of the loads.
     pub load: Rational,
     /// The reward of the fluid greedy assignment.
     pub greedy: Rational,
     /// The optimum of the configuration linear programme.
     pub optimum: Rational,
-    /// Greedy's reward divided by the optimum; `None` if the optimum is 0.
+    /// Greedy's reward divided by the optimum. `None` if the optimum is 0.
     pub ratio: Option<Rational>,
 }
 
@@ -28,11 +28,12 @@ pub struct Sweep {
     /// The largest multiple at which greedy serves all jobs. `None` if there is no load or there are several pools.
     pub all_served: Option<Rational>,
     /// The smallest multiple from which on every server has the first configuration of all types, with a job in every
-    /// slot. `None` if one of the types in it has no load, or there are several pools.
+    /// slot. `None` if one of the types in this configuration has no load, or there are several pools.
     pub all_best: Option<Rational>,
 }
 
-/// Returns `steps` equally spaced values from `from` to `to`, including both ends. One step is `from` alone.
+/// Returns `steps` equally spaced values from `from` to `to`, including both ends. If `steps` is 1, the only value is
+/// `from`.
 #[must_use]
 pub fn multiples(from: &Rational, to: &Rational, steps: usize) -> Vec<Rational> {
     let gaps = steps.saturating_sub(1).max(1);

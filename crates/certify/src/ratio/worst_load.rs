@@ -11,15 +11,15 @@ use super::{Proven, RatioError};
 use crate::self_test::Checked;
 
 /// Returns the loads at which greedy earns the least fraction of the optimum, with the proof that no loads are worse.
-/// The kernel has accepted the certificate. Its two ratios are equal if the search was complete. `progress` receives
-/// the number of claims so far, and the least ratio found so far.
+/// The kernel has accepted the certificate. The two ratios of the certificate are equal if the search was complete.
+/// `progress` receives the number of claims so far, and the least ratio so far.
 ///
 /// # Errors
 /// [`RatioError`], such as [`PackingError::SeveralPools`](evenhand_packing::PackingError::SeveralPools).
 ///
 /// # Examples
-/// Greedy first puts two jobs `a` on a server, while there are any, and then `c` alone. One `a` with one `c` on
-/// every server earns more.
+/// Greedy first puts two jobs `a` on a server, while there are any, and then `c` alone. One `a` with one `c` on every
+/// server earns more.
 /// ```
 /// use evenhand_certify::ratio::worst_load;
 /// use evenhand_problem::{Rational, format::Source};
@@ -41,10 +41,11 @@ pub fn worst_load(
     worst_load_within(problem, &SearchLimits::default(), progress)?.accepted()
 }
 
-/// Computes [`worst_load`] within limits. It also returns a certificate that is too large for the kernel.
+/// Computes [`worst_load`] within limits. Unlike `worst_load`, it also returns a certificate that is too large for the
+/// kernel.
 ///
 /// # Errors
-/// [`RatioError`]
+/// [`RatioError`] if a solver fails or reaches a limit, or if the kernel rejects the results.
 pub fn worst_load_within(
     problem: &Reservation,
     limits: &SearchLimits,
@@ -57,7 +58,7 @@ pub fn worst_load_within(
     })?)
 }
 
-/// Returns the certificate for types without a reward, which has no proof.
+/// Returns the certificate for types without a reward. It contains no proof.
 fn nothing(problem: &Reservation) -> WorstLoadCertificate {
     let zeros = || vec![Rational::new(); problem.n_types()];
     WorstLoadCertificate {

@@ -1,4 +1,4 @@
-//! Examinations within limits of time, work and memory.
+//! Tests of examinations within limits of time, work and memory.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn enough_time_changes_nothing() {
     }
 }
 
-/// Axioms that were decided in time are claimed, and all others are listed as not checked.
+/// Axioms that were decided in time are claimed. All other axioms are listed as not checked.
 #[test]
 fn too_little_time_leaves_a_part() {
     let problem = Arc::new(examples::kesidis());
@@ -78,7 +78,7 @@ fn too_little_memory_leaves_one_axiom() {
     assert!(found.certificate.not_checked.iter().any(|not| not == "work-conserving"));
 }
 
-/// An axiom that needs more than its share leaves work for the others, also for later ones.
+/// An axiom that needs more than its share leaves work for the other axioms, including later axioms.
 #[test]
 fn too_little_work_leaves_one_axiom() {
     let problem = examples::kesidis();

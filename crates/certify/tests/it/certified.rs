@@ -1,5 +1,5 @@
-//! The exact result of every mechanism, on random problems full of ties and zeros. It must satisfy the axioms that
-//! the mechanism promises, and the checker must agree.
+//! Tests of the exact result of every mechanism, on random problems full of ties and zeros. The result must satisfy the
+//! axioms that the mechanism promises, and the checker must agree.
 
 use evenhand_certify::default_requests;
 use evenhand_certify::{Request, certify};
@@ -15,12 +15,12 @@ use proptest::prelude::*;
 fn promised(mechanism: &str, axiom: Axiom) -> bool {
     match axiom {
         Axiom::Feasible | Axiom::MaxMin | Axiom::Njc => true,
-        // Whole tasks that take turns leave capacity over that divisible tasks could use.
+        // Whole tasks that take turns leave capacity unused that divisible tasks could use.
         Axiom::NonWasteful => mechanism != "packings",
         // These mechanisms do not promise Pareto optimality, for different reasons. A criterion that depends on the
-        // class is not about the number of tasks. Proportional fairness is approximated. The faces of NJC are about
-        // one pool. PS-DSF with divided resources is not always Pareto optimal (THEORY, section 4). Whole tasks
-        // leave capacity over.
+        // class is not about the number of tasks. Proportional fairness is approximated. The faces of NJC are about one
+        // pool. PS-DSF with divided resources is not always Pareto optimal (docs/theory.md, section 4). Whole tasks
+        // leave capacity unused.
         Axiom::ParetoOptimal => ![
             "per-server-drf",
             "generic",

@@ -1,4 +1,4 @@
-//! Equivalent users and identical classes are solved as one. The answer must be one that the mechanism could give
+//! Tests that solve equivalent users and identical classes as one. The answer must be one that the mechanism could give
 //! for the original problem, and must be proven for the original problem.
 
 use crate::guarantees::tolerance;
@@ -22,8 +22,9 @@ const FEW: Shape = Shape { users: (1, 4), classes: (1, 3), ..SMALL };
 /// The sizes of copies of a user. They are squares, whose roots are rational.
 const SIZES: [(u32, u32); 4] = [(1, 1), (4, 1), (9, 4), (1, 16)];
 
-/// Returns a problem with copies of the users of `spec`. User `n` is copied as `copies[n]` says: each copy has a
-/// size, which multiplies its weight, and its tasks by the size or by its root.
+/// Returns a problem with copies of the users of `spec`. `copies[n]` lists the size of each copy of user `n`, as an
+/// index into [`SIZES`]. The weight of a copy is multiplied by its size, and its tasks by the size or by the root of
+/// the size.
 fn with_copies(spec: &ProblemSpec, copies: &[Vec<usize>], roots: bool) -> Problem {
     let mut spec = spec.clone();
     let users = std::mem::take(&mut spec.users);
@@ -42,9 +43,9 @@ fn with_copies(spec: &ProblemSpec, copies: &[Vec<usize>], roots: bool) -> Proble
     build(spec)
 }
 
-/// Returns a problem with copies of the server classes of `spec`. `copies[i]` lists how many times as many servers
-/// each copy of class `i` has. With `is_apart`, the first user may not run on the last class of all, so that class is
-/// not identical to any other.
+/// Returns a problem with copies of the server classes of `spec`. `copies[i]` lists how many times as many servers each
+/// copy of class `i` has. If `is_apart` is true, the first user may not run on the last class, so the last class is not
+/// identical to any other class.
 fn with_classes(spec: &ProblemSpec, copies: &[Vec<u32>], is_apart: bool) -> Problem {
     let mut spec = spec.clone();
     let names: Vec<String> = spec.servers.iter().map(|class| class.name.clone()).collect();
@@ -96,8 +97,8 @@ fn flags(mechanism: &Mechanism, alpha: &str) -> Flags {
     if mechanism.takes("alpha") { flags.with("alpha", alpha) } else { flags }
 }
 
-/// Returns values that all answers share: the totals where they are unique, and otherwise the sum that is
-/// maximised. Returns `None` where there is neither.
+/// Returns values that are the same in all answers: the totals if they are unique, and otherwise the sum that is
+/// maximised. Returns `None` if neither exists.
 fn unique(mechanism: &Mechanism, problem: &Problem, outcome: &Outcome) -> Option<Vec<Rational>> {
     let totals = outcome.allocation.totals();
     let is_within_a_gap = outcome.findings.gap.as_ref().is_some_and(|gap| !gap.is_zero());
@@ -114,7 +115,7 @@ fn unique(mechanism: &Mechanism, problem: &Problem, outcome: &Outcome) -> Option
     }
 }
 
-/// Returns whether some mechanism solved a smaller problem instead of this one.
+/// Returns true if some mechanism solved a smaller problem instead of `problem`.
 fn examine(problem: &Problem, alpha: &str) -> bool {
     let mut any = false;
     for mechanism in registry::ALL {
@@ -174,8 +175,8 @@ proptest! {
     }
 }
 
-/// The tasks of an exact mechanism on identical classes are in proportion to the number of servers, and its proof
-/// has the same prices on them.
+/// The tasks of an exact mechanism on identical classes are in proportion to the number of servers. The proof has the
+/// same prices on these classes.
 #[test]
 fn classes_that_are_alike_are_filled_evenly() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -217,7 +218,7 @@ fn classes_that_are_alike_are_filled_evenly() {
     assert!(rounded[0].1 <= Rational::from((1, 12)) && rounded[0].1 > Rational::from((1, 13)));
 }
 
-/// Properties that make two classes different, one at a time.
+/// Tests of properties that make two classes different, one at a time.
 #[test]
 fn classes_are_not_alike() {
     let joined = |users: &str, groups: &str| {
@@ -272,7 +273,7 @@ fn every_law_is_met() {
     let equal = spec(&[user("u", 1, 2), user("v", 1, 2)].join(","));
     assert_eq!(n_merged(&equal, Equals::ByRoot(Rational::from((1, 2)))), None);
     assert_eq!(n_merged(&equal, Equals::OfOneWeight), Some(2));
-    // The sum of the weights would have the digits of all of them.
+    // The sum of the weights would have the digits of all weights.
     let long = |n: u32| {
         let weight = format!("1/1{:0>300}", n * n + 1);
         format!(r#"{{"name": "l{n}", "weight": "{weight}", "demand": {{"cpu": 1, "memory": 1}}}}"#)
@@ -320,7 +321,7 @@ fn floating_point_parts_are_in_proportion() {
     }
 }
 
-/// Equivalent users of one group are merged, and those of different groups are not.
+/// Equivalent users of one group are merged. Equivalent users of different groups are not merged.
 #[test]
 fn copies_in_groups() {
     let mut rng = Pcg64::seed_from_u64(27);

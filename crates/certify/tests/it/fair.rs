@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness, and the trajectory. Exact optima are compared with closed forms, and gaps with
-//! the exact judge, for numbers of any size.
+//! Tests of proportional and alpha fairness, and of the trajectory. Exact optima are compared with closed forms, and
+//! gaps with the exact judge, for numbers of any size.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional::{gap, total_worth};
@@ -36,8 +36,7 @@ fn exact(problem: &Problem, alpha: &Rational) -> Outcome {
     solve(problem, alpha, Arithmetic::Exact).unwrap()
 }
 
-/// Checks that the stated gap is the one that the prices prove, that it matches the status, and that `certify`
-/// agrees.
+/// Returns an error unless the prices prove the stated gap, the gap matches the status, and `certify` agrees.
 fn judge(problem: &Problem, alpha: &Rational, outcome: &Outcome) -> Result<(), String> {
     let findings = &outcome.findings;
     if findings.status != Some(Status::Solved) {
@@ -65,8 +64,7 @@ fn judge(problem: &Problem, alpha: &Rational, outcome: &Outcome) -> Result<(), S
     }
 }
 
-/// Every solved problem can be certified, in both arithmetics, for weights that differ by up to a factor of a
-/// million.
+/// Every solved problem can be certified, in both arithmetics, for weights that differ by up to a factor of a million.
 #[test]
 fn what_is_solved_is_certified() {
     let mut failures = Vec::new();
@@ -87,8 +85,8 @@ fn what_is_solved_is_certified() {
     assert!(failures.is_empty(), "{}: {failures:#?}", failures.len());
 }
 
-/// Returns the optimum for one server and one resource. Users get all their tasks in the order of `w_n / (d_n
-/// T_n^a)`. The others share the rest in proportion to `(w_n / d_n)^(1/a)` tasks.
+/// Returns the optimum for one server and one resource. Users get all their tasks in the order of `w_n / (d_n T_n^a)`.
+/// The other users divide the remaining capacity in proportion to `(w_n / d_n)^(1/a)` tasks.
 fn water_filling(
     users: &[(Rational, Rational, Option<Rational>)],
     capacity: &Rational,
@@ -155,8 +153,8 @@ fn one_resource_is_water_filling() {
     }
 }
 
-/// Kesidis, Tables II to V: each user has 65/3 tasks for every exponent (THEORY, section 8). The optimality
-/// conditions are not linear, since every user pays for two resources.
+/// Kesidis, Tables II to V: each user has 65/3 tasks for every exponent (docs/proofs.md). The optimality conditions are
+/// not linear, since every user pays for two resources.
 #[test]
 fn rational_optima_of_systems_that_are_not_linear() {
     let problem = read(
@@ -252,7 +250,7 @@ fn the_trajectory_ends_at_the_proportional_allocation() {
         let requests = [Request::of(Axiom::Feasible), Request::of(Axiom::Njc)];
         let found = certify(&problem, &outcome.allocation, &requests, &tolerance).unwrap();
         assert!(found.certificate.claims.iter().all(|claim| claim.holds == Some(true)), "seed {seed}");
-        // Equation (12) holds along the trajectory: free and used capacity add up.
+        // Equation (12) is satisfied along the trajectory: free and used capacity add up.
         let steps = outcome.findings.series.unwrap();
         assert!(steps.len() > 10 && steps.windows(2).all(|pair| pair[0].c < pair[1].c));
         let short = trajectory(&problem, Some(Rational::from(10))).unwrap();
@@ -308,7 +306,7 @@ proptest! {
     }
 }
 
-/// The kernel says from the gap how far every user can be from the optimum.
+/// The kernel computes from the gap how far every user can be from the optimum.
 #[test]
 fn the_kernel_bounds_every_user_by_the_gap() {
     let problem = read(
@@ -342,7 +340,7 @@ fn the_kernel_bounds_every_user_by_the_gap() {
         let (least, rest) = bounds.split_once(" and at most ").unwrap();
         let (most, _) = rest.split_once(" times what it has here").unwrap();
         let [least, most] = [least, most].map(|text| evenhand_problem::number::parse_result(text).unwrap());
-        // Both users have 5 in the optimum, whatever the exponent.
+        // Both users have 5 tasks in the optimum, whatever the exponent.
         for here in [&own, &other] {
             let factor = Rational::from(5) / here;
             assert!(least <= factor && factor <= most, "{line}");

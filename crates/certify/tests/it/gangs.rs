@@ -1,4 +1,4 @@
-//! Work conservation with placements: a gang counts as pending only if all its tasks fit at the same time.
+//! Tests of work conservation with placements: a gang counts as pending only if all its tasks fit at the same time.
 
 use crate::common;
 
@@ -112,14 +112,14 @@ fn a_limit_on_classes_counts_the_gang_once() {
     let [(0, Stop::Classes { short, limits })] = &stopped[..] else { panic!("{stopped:?}") };
     assert_eq!((short.len(), limits.len()), (0, 2));
     assert_holds(&judge(&both(4), [4, 2, 2]).0, false);
-    // A limit on each class allows one task there. Together they allow the gang.
+    // The limit on each class allows one task on the class. Together the classes allow the gang.
     let each = r#"{"servers": ["old"], "limit": {"gpu": 2}}, {"servers": ["new"], "limit": {"gpu": 3}}"#;
     let (claim, _) = judge(each, [4, 0, 0]);
     assert_holds(&claim, false);
     let room = Room { user: 0, server: 0, index: Some(1), by_class: vec![(0, 1), (1, 1)] };
     assert_eq!(claim.evidence, Evidence::Room(room));
-    // The evidence names the first class that takes the whole gang, although the limit allows a task on an earlier
-    // class.
+    // The evidence names the first class that has free capacity for the whole gang, although the limit allows a task on
+    // an earlier class.
     let (claim, _) = judge(r#"{"servers": ["old"], "limit": {"gpu": 2}}"#, [0, 0, 0]);
     let room = Room { user: 0, server: 1, index: Some(0), by_class: vec![(1, 2)] };
     assert_eq!(claim.evidence, Evidence::Room(room));
@@ -163,7 +163,8 @@ fn numbers_of_tasks_on_classes_are_searched_for() {
                             "demand_on": {{"a": {{"gpu": 1, "net": 4}}, "b": {{"gpu": 4, "net": 1}}, "c": {{"gpu": 3, "net": 3}}}}}}]}}"#
         ))
     };
-    // 2 tasks on `a` and 2 on `b` use 10 of both limits. No other four tasks fit, and no five.
+    // 2 tasks on `a` and 2 on `b` use 10 of both limits. No other distribution of four tasks fits, and no five tasks
+    // fit.
     let (claim, _) = of_texts(&problem(4), "[]");
     assert_holds(&claim, false);
     let Evidence::Room(room) = claim.evidence else { panic!() };
@@ -172,7 +173,7 @@ fn numbers_of_tasks_on_classes_are_searched_for() {
     assert_holds(&of_texts(&problem(5), "[]").0, true);
 }
 
-/// A gang of 10^12 tasks on 10^12 servers is counted and not enumerated.
+/// A gang of 10^12 tasks on 10^12 servers is counted, not enumerated.
 #[test]
 fn large_gangs_are_counted() {
     let problem = |gang: u64, limit: &str| {
@@ -202,8 +203,8 @@ fn large_gangs_are_counted() {
 #[test]
 fn random_gangs_are_judged_alike() {
     let mut rng = Pcg64::seed_from_u64(31);
-    // Counts of cases: by whether the axiom holds, gangs on several classes, users stopped by limits on classes,
-    // and verdicts that differ from those for single tasks.
+    // Counts of cases: by whether the axiom holds, gangs on several classes, users stopped by limits on classes, and
+    // verdicts that differ from the verdicts for single tasks.
     let (mut holds, mut on_several, mut by_class, mut differs) = ([0; 2], 0, 0, 0);
     let (mut refused, mut accepted) = (0, 0);
     for _ in 0..1200 {

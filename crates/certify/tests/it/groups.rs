@@ -1,5 +1,5 @@
-//! Allocations of problems with groups. The filling by `tree` respects limits and guarantees, and both checkers
-//! agree on all other certified allocations.
+//! Tests of allocations of problems with groups. The filling by `tree` respects limits and guarantees, and both
+//! checkers agree on all other certified allocations.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn what_is_filled_keeps_every_limit() {
     }
 }
 
-/// All guarantees are met if they fit, name every resource and come first, and if there is a single pool.
+/// All guarantees are met if they fit, name every resource and come first, and if there is only one pool.
 #[test]
 fn promises_that_can_be_kept_are() {
     let mut rng = Pcg64::seed_from_u64(6);
@@ -152,8 +152,7 @@ fn limits_on_server_classes() {
     assert!(named > 30 && found.iter().all(|count| *count > 5), "{named} {found:?}");
 }
 
-/// `a` uses five GPUs more of a class than its limit of three. Certificates that state this differently are
-/// refused.
+/// `a` uses five GPUs more of a class than its limit of three. Certificates that state other numbers are refused.
 #[test]
 fn a_limit_on_server_classes_is_named_by_them() {
     let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
@@ -179,7 +178,7 @@ fn a_limit_on_server_classes_is_named_by_them() {
     };
     assert_eq!((&over.claims[0].evidence, over.claims[0].holds), (&expected, Some(false)));
     assert_eq!(over.claims[0].margin, Some(Rational::from((-1, 4))));
-    // It lacks four tasks of its guarantee, and old GPUs have no limit.
+    // Group `a` lacks four tasks of its guarantee, and old GPUs have no limit.
     assert_eq!(over.claims[1].margin, Some(Rational::from((-4, 20))));
     // The name of the limit is information for people. Only the margin is judged.
     for (said, instead, is_read) in [
@@ -193,7 +192,7 @@ fn a_limit_on_server_classes_is_named_by_them() {
         let damaged = agreed_text(&text.replace(said, instead));
         assert_eq!(matches!(damaged, Finding::Refused(_)), is_read, "{said}: {damaged:?}");
     }
-    // With three new and nine old GPUs, the limit is reached and so is the guarantee.
+    // With three new and nine old GPUs, both the limit and the guarantee are reached.
     let kept = examine(3, 9);
     assert_eq!(kept.claims[0].margin, Some(Rational::new()));
     assert_eq!(kept.claims[1].margin, Some(Rational::new()));
@@ -246,7 +245,7 @@ fn who_is_stopped_by_limits_on_server_classes_is_not_short() {
     assert!(found.iter().flatten().all(|count| *count > 10), "{found:?}");
 }
 
-/// Returns the tasks by user and class that placements add up to.
+/// Returns the tasks of each user on each class, summed from the placements.
 fn sums(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(usize, Rational)>> {
     let mut sums = vec![BTreeMap::new(); problem.n_users()];
     for placement in allocation.placements.iter().flatten() {
@@ -300,8 +299,8 @@ fn a_lack_is_told_in_tasks() {
     let text = r#"{"kind": "allocation", "arithmetic": "exact", "tasks": {"in a": {"pool": 2}, "in b": {"pool": 6}}}"#;
     let allocation = Source { name: "x", text }.allocation(&problem).unwrap().allocation;
     let verdicts = judged(&problem, &allocation, &[Axiom::Limits, Axiom::Guarantees].map(Request::of));
-    // `b` uses 6 where its limit is 5, which is a tenth of the cluster too much. `in a` lacks one task of the 5
-    // that it could run.
+    // `b` uses 6 although its limit is 5, which is a tenth of the cluster too much. `in a` lacks one task of the 5 that
+    // it could run.
     let expected = [
         (Axiom::Limits, false, Rational::from((-1, 10))),
         (Axiom::Guarantees, false, Rational::from((-1, 5))),

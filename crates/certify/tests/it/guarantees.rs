@@ -1,4 +1,4 @@
-//! The guarantees that the documentation lists hold for every mechanism on random problems.
+//! Tests that the guarantees listed in the documentation hold for every mechanism on random problems.
 
 use evenhand_testkit::agreement::agreed;
 use std::path::Path;
@@ -18,7 +18,7 @@ use rand_pcg::Pcg64;
 
 const MARK: &str = "<!-- table: written from crates/mechanisms/src/registry.rs -->\n";
 
-/// The text that follows the table.
+/// The text that follows the table of guarantees.
 const NEXT: &str = "\n## The matrix\n";
 
 #[test]

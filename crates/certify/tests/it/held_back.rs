@@ -1,5 +1,5 @@
-//! Work conservation where groups hold capacity back by limits, by amounts that they do not lend, or by weights of
-//! 0. False statements about them are refused.
+//! Tests of work conservation if groups keep capacity back by limits, by amounts that they do not lend, or by weights
+//! of 0. False statements about them are refused.
 
 use crate::common;
 
@@ -24,7 +24,7 @@ fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::WorkConserving)
 }
 
-/// Returns a problem with one class of 10 GPUs and these further fields.
+/// Returns a problem with one class of 10 GPUs and the additional fields `fields`.
 fn pool(fields: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["gpu"],
@@ -43,7 +43,7 @@ fn a_limit_stops_its_users_and_nobody_else() {
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let stopped = vec![(0, Stop::Limit { group: 0, resource: 0 })];
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
-    // The reason why a user is stopped is information for people. Whether anything stops it is judged again.
+    // The reason why a user is stopped is information for people. The checkers judge again whether anything stops it.
     for (from, to, is_read) in [
         (r#"{"group":"a","limit":"gpu"}"#, r#"{"kept_back":"gpu"}"#, false),
         (r#","stopped":{"in a":{"group":"a","limit":"gpu"}}"#, "", false),
@@ -72,7 +72,7 @@ fn what_is_not_lent_is_no_waste() {
                      {"name": "in c", "group": "c", "demand": {"gpu": 1}},
                      {"name": "alone", "demand": {"gpu": 1}, "tasks": 1}]"#,
     );
-    // 5 of the 6 are kept back, and 2 of these are used. The others may have 4 and 1 at most.
+    // 5 of the 6 are kept back, and 2 of these 5 are used. The others may have at most 4 and 1.
     let (claim, _) =
         of_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     let stopped = vec![(1, Stop::KeptBack { resource: 0 })];
@@ -112,7 +112,7 @@ fn it_does_not_apply_to_time() {
     assert_eq!(of_texts(&free, "{}").0.holds, Some(false));
 }
 
-/// Groups count the base demand of 1, while the pool of ten counts the demand of 2 there.
+/// Groups count the base demand of 1, while the pool of ten counts the demand of 2 on its class.
 #[test]
 fn groups_count_base_demands_and_classes_the_demands_there() {
     let margin = |group: &str, tasks: u32| {
@@ -124,7 +124,8 @@ fn groups_count_base_demands_and_classes_the_demands_there() {
         (claim.holds.unwrap(), claim.margin.unwrap() * 5)
     };
     let of = |holds: bool, tasks: i32| (holds, Rational::from(tasks));
-    // `x` alone would have five tasks. Two more tasks make four that `a` uses; three more would fit into the pool.
+    // `x` alone would have five tasks. With two more tasks `a` would use four GPUs by base demands. Three more tasks
+    // would fit into the pool.
     assert_eq!(margin(r#", "limit": {"gpu": 4}"#, 2), of(false, -2));
     assert_eq!(margin(r#", "limit": {"gpu": 2}"#, 2), of(true, 0));
     // `a` may use eight GPUs of the pool, which allows two more tasks.
@@ -142,7 +143,8 @@ fn groups_count_base_demands_and_classes_the_demands_there() {
     assert_eq!((keeps(2), keeps(3)), (of(false, -1), of(true, 0)));
 }
 
-/// `tree` leaves no capacity idle that groups do not hold back, and `fill` leaves no server on which a task fits.
+/// `tree` leaves no capacity idle except capacity that groups keep back, and `fill` leaves no server on which a task
+/// fits.
 #[test]
 fn what_is_filled_is_work_conserving() {
     let mut rng = Pcg64::seed_from_u64(11);

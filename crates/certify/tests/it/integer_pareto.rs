@@ -1,4 +1,4 @@
-//! Pareto optimality among whole tasks, compared with an enumeration of all placements.
+//! Compares Pareto optimality among whole tasks with an enumeration of all placements.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
@@ -68,7 +68,7 @@ fn verdicts_are_those_of_the_enumeration() {
     for _ in 0..150 {
         let problem = problem(&mut rng);
         let all = all(&problem);
-        // One pair is random, and the other is dominated by no pair.
+        // One pair of totals is random. No other pair dominates the second.
         for at in [rng.random_range(0..all.len()), all.len() - 1] {
             let (x, on) = &all[at];
             let dominated = all.iter().any(|(y, _)| y != x && y[0] >= x[0] && y[1] >= x[1]);

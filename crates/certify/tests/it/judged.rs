@@ -1,7 +1,7 @@
-//! Ten thousand allocations that do not come from a mechanism unchanged: exact ones, allocations written in
-//! doubles, perturbed, an ulp over a limit, infeasible or negative. Every axiom is decided, and the certificate is
-//! valid. An independent judge, which shares only types, finds every claim true. Pareto optimality and max-min are
-//! also compared with a plain exact simplex method.
+//! Tests with ten thousand allocations that are not unchanged answers of a mechanism: exact allocations, allocations
+//! written in doubles, perturbed, an ulp over a limit, infeasible or negative. Every axiom is decided, and the
+//! certificate is valid. An independent judge, which shares only types, finds every claim true. Pareto optimality and
+//! max-min are also compared with a plain exact simplex method.
 
 use evenhand_certify::Request;
 use evenhand_certify::{Examination, certify, default_requests};
@@ -19,7 +19,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;
 
-/// Number of allocations that are judged.
+/// The number of allocations that are judged.
 const MANY: u64 = 10_000;
 
 fn quantity(rng: &mut Pcg64) -> Rational {
@@ -87,7 +87,7 @@ fn start(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     allocation
 }
 
-/// Changes numbers as rounding, writing and errors would.
+/// Changes numbers as rounding, writing and errors would change them.
 fn disturb(allocation: &mut Allocation, rng: &mut Pcg64) {
     let entries = allocation.tasks.iter_mut().flatten();
     match rng.random_range(0..7) {
@@ -119,8 +119,8 @@ fn requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     requests
 }
 
-/// Returns the largest sum of gains that leaves no user worse off. Each gain is divided by what the user would have
-/// alone.
+/// Returns the largest sum of gains that leaves no user worse off. Each gain is divided by the tasks that the user
+/// would have alone.
 fn pareto_gain(plain: &plain::Plain<'_>, problem: &Problem, sharing: Sharing) -> Rational {
     let mut programme = reference::Programme::new(problem, sharing);
     for n in 0..problem.n_users() {

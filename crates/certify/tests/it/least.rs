@@ -1,4 +1,4 @@
-//! The least tolerance at which an axiom holds. The axiom holds at this tolerance, and not slightly below it.
+//! Tests of the least tolerance at which an axiom holds. The axiom holds at this tolerance, and not slightly below it.
 
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_mechanisms::registry;
@@ -6,8 +6,8 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use evenhand_testkit::random::problems::{SMALL, build, random_spec};
 use proptest::prelude::*;
 
-/// Returns an exact answer in which every entry lacks a different fraction of itself. Returns `None` where the
-/// mechanism does not apply.
+/// Returns an exact answer from which each entry lacks a different fraction of itself. Returns `None` if the mechanism
+/// does not apply.
 fn rounded(problem: &Problem, part: u64) -> Option<Allocation> {
     let outcome = registry::find("drfh").unwrap().allocate(problem, Arithmetic::Exact).ok()?;
     let mut allocation = outcome.allocation;

@@ -1,4 +1,4 @@
-//! Answers in floating point are proven by short prices in floating point, and unfair allocations are still
+//! Tests that short prices from floating point prove answers in floating point, and that unfair allocations are still
 //! refuted.
 
 use evenhand_certify::{Request, certify};
@@ -37,7 +37,7 @@ fn problem(seed: u64, users: usize, classes: usize) -> Problem {
     Source { name: "problem", text: &text.to_string() }.problem().unwrap()
 }
 
-/// Returns the largest number of bits in prices.
+/// Returns the largest number of bits of a price.
 fn bits(prices: &PriceVector) -> u32 {
     let all = prices.user_weights.iter().chain(&prices.rows).chain(&prices.users);
     all.map(|(_, x)| x.numer().significant_bits().max(x.denom().significant_bits())).max().unwrap_or_default()
@@ -69,7 +69,7 @@ fn short_prices_prove_levels_in_doubles() {
     assert!(levels_with_tasks > 0, "nobody lacked a part of its last task");
 }
 
-/// One user has a thousandth less than it could have.
+/// One user has a thousandth less than the user could have.
 #[test]
 fn what_is_below_the_levels_is_refuted() {
     let tolerance = Rational::from((1, 1_000_000_000));

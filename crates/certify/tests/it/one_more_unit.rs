@@ -1,4 +1,4 @@
-//! The gain that `explain` reports for one more unit, compared with solving a problem that states the unit itself.
+//! Compares the gain that `explain` reports for one more unit with the solution of a problem that contains the unit.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ fn measured(
     explain(problem, &allocation, user).unwrap().one_more_unit
 }
 
-/// Returns the problem with more of a resource on a class, stated by name.
+/// Returns the problem with `more` of a resource on a class.
 fn raised(spec: &ProblemSpec, server: usize, resource: usize, more: &Rational) -> Problem {
     let mut spec = spec.clone();
     let name = spec.resources[resource].clone();
@@ -41,15 +41,15 @@ fn number(text: &str) -> Rational {
     text.parse().unwrap()
 }
 
-/// Returns the gain from a row in exact numbers: tasks, rate, and the gains of other users.
+/// Returns the gain from a row in exact numbers: tasks, rate, and the gains of the other users.
 fn row(found: &OneMoreUnit, server: usize, resource: usize) -> (Rational, Rational, Vec<(usize, Rational)>) {
     let row = found.rows.iter().find(|row| (row.server, row.resource) == (server, resource)).unwrap();
     let exact = |value: &Between| value.exact().unwrap().clone();
     (exact(&row.tasks), exact(&row.rate), row.users.iter().map(|(n, gain)| (*n, exact(gain))).collect())
 }
 
-/// Checks that the gains are those of a problem that states the unit. `judge` solves that problem; it gives the
-/// same tasks by another method.
+/// Fails unless the gains are those of a problem that contains the unit. The mechanism `judge` solves that problem. It
+/// gives the same tasks by another method.
 fn agrees(
     spec: &ProblemSpec,
     mechanism: &str,
@@ -117,7 +117,7 @@ proptest! {
         agrees(&spec, "drfh", &[], "tree")?;
     }
 
-    /// With many rows only a few are solved, and none of the others brings more than the stated bound.
+    /// With many rows only a few are solved. No other row brings more than the stated bound.
     #[test]
     fn the_bound_holds_for_the_others(
         spec in random_spec(Shape { users: (2, 4), classes: (17, 18), resources: (2, 2), zero: 0.0, ..SMALL }),
@@ -153,9 +153,9 @@ fn read(text: &str) -> Problem {
     Source { name: "problem", text }.problem().unwrap()
 }
 
-/// Figure 1 of DRFH, worked out by hand. With 15 units of one resource and 14 of the other, a task of one of the
-/// users is a smaller share. Two equations give the answer: equal shares, and full rows (CPU of the first server,
-/// memory of the second).
+/// Figure 1 of DRFH, worked out by hand. With 15 units of one resource and 14 of the other resource, a task of one user
+/// is a smaller share. Two equations give the answer: equal shares, and full rows (CPU of the first server, memory of
+/// the second).
 #[test]
 fn two_servers() {
     let found = measured(&read(TWO_SERVERS), "drfh", &[], 0).unwrap();
@@ -170,7 +170,8 @@ fn two_servers() {
     assert_eq!((found.others, found.others_at_most), (0, None));
 }
 
-/// A user with few tasks frees what it had elsewhere, so one unit brings more than the price of its row.
+/// A user with few tasks frees the capacity that it used on other classes, so one unit brings more than the price of
+/// its row.
 #[test]
 fn more_than_the_price() {
     let text = r#"{"kind": "allocation-problem", "resources": ["a", "b"],
@@ -196,7 +197,7 @@ fn a_class_of_several_servers() {
     };
     for problem in [text(5, "4"), text(1, "20")] {
         let found = measured(&read(&problem), "drfh", &[], 0).unwrap();
-        // `u` has three quarters of the units, and a task takes two.
+        // `u` has three quarters of the units, and a task of `u` takes two units.
         assert_eq!(row(&found, 0, 0), (number("3/8"), number("3/8"), vec![(1, number("1/4"))]));
         assert!(found.rows[0].changes_shares);
         let fair = measured(&read(&problem), "proportional", &[], 0).unwrap();
@@ -205,7 +206,7 @@ fn a_class_of_several_servers() {
     }
 }
 
-/// Shares are fractions of the whole cluster. With more memory, a unit of it is a smaller share, and a user that
+/// Shares are fractions of the whole cluster. With more memory, a unit of memory is a smaller share, and a user that
 /// needs little memory loses.
 #[test]
 fn somebody_loses() {
@@ -213,8 +214,8 @@ fn somebody_loses() {
         "servers": [{"name": "s", "capacity": {"cpu": 9, "memory": 18}}],
         "users": [{"name": "a", "demand": {"cpu": 1, "memory": 4}}, {"name": "b", "demand": {"cpu": 3, "memory": 1}}]}"#;
     let found = measured(&read(text), "drf", &[], 1).unwrap();
-    // Without the unit, `a` has 3 tasks and `b` 2. With 19 memory, `a` has 19 t / 4 and `b` 3 t, where the CPU
-    // gives 19 t / 4 + 9 t = 9.
+    // Without the unit, `a` has 3 tasks and `b` has 2. With 19 memory, `a` has 19 t / 4 tasks and `b` has 3 t, where
+    // the CPU gives 19 t / 4 + 9 t = 9.
     let t = number("36/55");
     let (b, a) = (Rational::from(&t * 3u32) - 2u32, &t * number("19/4") - 3u32);
     assert!(b < 0 && a > 0);
@@ -230,7 +231,7 @@ fn irrational_answers_are_enclosed() {
         "users": [{"name": "u", "demand": {"a": 2}}, {"name": "v", "demand": {"a": 1}, "weight": 3}]}"#;
     for (alpha, exponent) in [("3", 1.0 / 3.0), ("3/2", 2.0 / 3.0)] {
         let found = measured(&read(text), "alpha", &[("alpha", alpha)], 0).unwrap();
-        // Computes the gain from one unit of the resource with the first-order conditions, in doubles.
+        // Compute the gain from one unit of the resource with the first-order conditions, in doubles.
         let (u, v) = (0.5_f64.powf(exponent), 3.0_f64.powf(exponent));
         let unit = u / (2.0 * u + v);
         let of = &found.rows[0];
@@ -271,8 +272,8 @@ fn settings_are_read() {
     }
 }
 
-/// An allocation that is not the mechanism's answer is reported as such, and the gains are those of the mechanism's
-/// answer.
+/// An allocation that differs from the mechanism's answer is reported as different. The gains are computed for the
+/// mechanism's answer.
 #[test]
 fn another_allocation() {
     let problem = read(TWO_SERVERS);

@@ -1,4 +1,5 @@
-//! The axiom `max-min-packings`: every checker judges schedules and prices, and false statements about them are refused.
+//! Tests of the axiom `max-min-packings`: every checker judges schedules and prices, and false statements about them
+//! are refused.
 
 use crate::common;
 
@@ -36,7 +37,7 @@ fn margins_are_distances_from_the_ceiling() {
         assert_ne!(damaged, text, "{from} is not there\n{text}");
         assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     }
-    // Each user would have 3 tasks alone. One and a half of the other kind are half a task too many.
+    // Each user would have 3 tasks alone. One and a half tasks of the other user are half a task too many.
     let (claim, _) = of(r#"{"a": {"s": "3/2"}, "b": {"s": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 6)))));
 }
@@ -65,8 +66,8 @@ fn answers_hold() {
     }
 }
 
-/// Compares the kernel and the plain judge on certificates with one to three damages. The number of them is that of the
-/// environment variable `EVENHAND_DAMAGED`, or 2,000.
+/// Compares the kernel and the plain judge on certificates with one to three damages. The environment variable
+/// `EVENHAND_DAMAGED` sets the number of certificates (2,000 by default).
 #[test]
 fn judges_agree_on_damaged_certificates() {
     let count: usize = std::env::var("EVENHAND_DAMAGED").ok().and_then(|n| n.parse().ok()).unwrap_or(2_000);
@@ -80,7 +81,7 @@ fn judges_agree_on_damaged_certificates() {
         for _ in 0..20 {
             let mut document = good.clone();
             for _ in 0..rng.random_range(1..4) {
-                // Most damages hit the claim, which holds the evidence.
+                // Most damages hit the claim, which contains the evidence.
                 let is_of_claim = rng.random_bool(0.8);
                 match document.pointer_mut("/claims/0") {
                     Some(claim) if is_of_claim => damage(claim, &mut rng),

@@ -1,5 +1,5 @@
-//! The group forms of sharing incentive and envy-freeness: what each user of a group could have of the group's own
-//! share of the cluster, and of what other groups use.
+//! Tests of the group forms of sharing incentive and envy-freeness: the tasks that each user of a group could have with
+//! the group's own part of the cluster, and with the usage of other groups.
 
 use crate::common;
 
@@ -50,7 +50,7 @@ fn of_pool(problem: &Problem, tasks: &[i32], axiom: Axiom) -> (Claim, String) {
     judged(problem, &allocation, axiom, &Rational::new())
 }
 
-/// If each group has one user, the axioms are those of users.
+/// If each group has one user, the group forms equal the axioms of users.
 #[test]
 fn a_group_of_one_is_a_user() {
     let mut rng = Pcg64::seed_from_u64(21);
@@ -72,7 +72,7 @@ fn a_group_of_one_is_a_user() {
                 user["group"] = json!(format!("group {n}"));
                 user["weight"] = json!(rng.random_range(1..=5));
             }
-            // One user is in no group, and still counts as a group of its own.
+            // A user in no group still counts as a party.
             let weight = document["groups"][0]["weight"].clone();
             let first = document["users"][0].as_object_mut().unwrap();
             first.remove("group");
@@ -120,8 +120,8 @@ fn prices_bound_what_an_allocation_reaches() {
     assert!(violated.iter().chain(&kept).all(|count| *count > 20), "{violated:?} {kept:?}");
 }
 
-/// Two users of one group. A user with all its tasks asks for no more, and a gain must be a gain of all users of
-/// the group.
+/// Two users of one group. A user with all its tasks needs no more, and a gain must be a gain of all users of the
+/// group.
 #[test]
 fn a_group_is_valued_by_its_own_users() {
     let groups = json!([{"name": "a"}, {"name": "b"}]);
@@ -131,8 +131,8 @@ fn a_group_is_valued_by_its_own_users() {
         {"name": "both", "group": "b", "demand": {"cpu": 1, "gpu": 1}},
     ]);
     let problem = pool(&groups, &users);
-    // `a` could have 6 and 2 of its own share, and has 3 and 2. `cpus` lacks 3 of the 12 tasks that it would have
-    // alone.
+    // With its own part, `a` could have 6 and 2 tasks, and has 3 and 2. `cpus` lacks 3 of the 12 tasks that it would
+    // have alone.
     let (claim, text) = of_pool(&problem, &[3, 2, 9], AXIOMS[0]);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
     assert!(matches!(claim.evidence, Evidence::PartyGains { party: Party::Group(0), envied: None, .. }));
@@ -151,16 +151,16 @@ fn a_group_is_valued_by_its_own_users() {
         assert_ne!(damaged, text, "{from} is not there\n{text}");
         assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     }
-    // Of what `b` uses, `a` could have 9 and 2.
+    // With the usage of `b`, `a` could have 9 and 2 tasks.
     let (claim, _) = of_pool(&problem, &[3, 2, 9], AXIOMS[1]);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
-    // With half of everything, no group has a complaint, although `b` could use other halves: they are also worth 6
-    // tasks to it.
+    // With half of everything, no group has a complaint. `b` could use other halves, but they are also worth 6 tasks to
+    // it.
     for axiom in AXIOMS {
         let (claim, _) = of_pool(&problem, &[6, 2, 6], axiom);
         assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     }
-    // `gpus` has more than the share of `a` would give it, so `a` would not take that share instead.
+    // `gpus` has more than the own part of `a` would give it, so `a` would not prefer its own part.
     let users = json!([
         {"name": "cpus", "group": "a", "demand": {"cpu": 1}},
         {"name": "gpus", "group": "a", "demand": {"gpu": 1}},
@@ -173,8 +173,7 @@ fn a_group_is_valued_by_its_own_users() {
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 3)))));
 }
 
-/// Shares are divided level by level among the groups whose users can be given something. A weight of 0 means no
-/// share and no envy.
+/// Parts are divided level by level among the groups whose users can run. A weight of 0 means no part and no envy.
 #[test]
 fn parts_are_divided_level_by_level() {
     let groups = json!([{"name": "a", "weight": 2}, {"name": "b", "parent": "a", "weight": 3},
@@ -187,14 +186,14 @@ fn parts_are_divided_level_by_level() {
         {"name": "alone", "demand": {"cpu": 1}},
     ]);
     let problem = pool(&groups, &users);
-    // 8 of the 12 are the share of `a`, 6 of these 8 are the share of `b`, and 4 are the share of `alone`.
+    // The own part of `a` is 8 of the 12, that of `b` is 6 of these 8, and that of `alone` is 4.
     for (tasks, margin) in
         [([2, 6, 0, 0, 4], (0, 1)), ([3, 5, 0, 0, 4], (-1, 12)), ([3, 6, 0, 0, 3], (-1, 12))]
     {
         let (claim, _) = of_pool(&problem, &tasks, AXIOMS[0]);
         assert_eq!(claim.margin, Some(Rational::from(margin)), "{tasks:?}");
     }
-    // `alone` could have half of the 9 of `a` instead of its 3. What `c` uses does not matter.
+    // `alone` could have half of the 9 of `a` instead of its 3. The usage of `c` has no effect.
     let (claim, _) = of_pool(&problem, &[3, 6, 0, 0, 3], AXIOMS[1]);
     assert_eq!(claim.margin, Some(Rational::from((-3, 24))));
     let (claim, _) = of_pool(&problem, &[2, 0, 0, 9, 1], AXIOMS[1]);

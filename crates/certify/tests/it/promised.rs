@@ -1,5 +1,5 @@
-//! What users lack of stated guarantees, and the bound of the root. There are examples worked out by hand for each
-//! rule of docs/axioms.md, and properties of random trees.
+//! Tests of the number of tasks that users lack of stated guarantees, and of the bound of the root. There are examples
+//! worked out by hand for each rule of docs/axioms.md, and properties of random trees.
 
 use crate::common;
 
@@ -33,8 +33,8 @@ fn problem(document: &Value) -> Problem {
     Source { name: "promised", text: &document.to_string() }.problem().unwrap()
 }
 
-/// Returns what the first user lacks when user `n` runs `tasks[n]` tasks on the first class. All judges agree on
-/// the margins.
+/// Returns the lack of the first user when user `n` runs `tasks[n]` tasks on the first class. All judges agree on the
+/// margins.
 fn lack(document: &Value, tasks: &[u32]) -> Rational {
     let problem = problem(document);
     let tasks = tasks.iter().map(|x| if *x == 0 { vec![] } else { vec![(0, Rational::from(*x))] });
@@ -78,12 +78,12 @@ fn a_common_parent_hides_no_lack() {
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": gpu(3)})), &[0, 10]), 0);
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": gpu(3)})), &[0, 2]), 1);
     assert_eq!(lack(&two_queues(&json!({"name": "org", "limit": gpu(8)})), &[0, 8]), 3);
-    // A parent without a guarantee, or with one for another resource only, has nothing to pass on.
+    // A parent without a guarantee, or with a guarantee of another resource only, entitles to nothing.
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": {}})), &[0, 10]), 0);
     assert_eq!(lack(&two_queues(&json!({"name": "org", "guarantee": {"cpu": 9}})), &[0, 10]), 0);
 }
 
-/// `a` has a guarantee of 8 and `b` of 5. Together they exceed the limit, so both cannot be met.
+/// `a` has a guarantee of 8 and `b` of 5. Together they exceed the limit, so the two guarantees cannot both be met.
 #[test]
 fn what_the_limit_cannot_hold_is_no_lack() {
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(8)},
@@ -110,20 +110,21 @@ fn a_guarantee_belongs_to_the_whole_group() {
     let document = pool(&groups, &[("x", "below", gpu(1)), ("z", "below", gpu(1))]);
     assert_eq!(lack(&document, &[0, 2]), 1);
     assert_eq!(lack(&document, &[0, 3]), 0);
-    // The parent's guarantee of 10 is not for `other`, which has no guarantee, as long as `a` lacks its own.
+    // The parent's guarantee of 10 is not for `other`, which has no guarantee, as long as `a` lacks tasks of its
+    // guarantee.
     let groups = json!([{"name": "org", "guarantee": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(5)},
         {"name": "other", "parent": "org"}]);
     let document = pool(&groups, &[("x", "a", gpu(1)), ("y", "other", gpu(1)), ("z", "org", gpu(1))]);
     assert_eq!(lack(&document, &[0, 10, 0]), 5);
     assert_eq!(lack(&document, &[0, 0, 10]), 5);
     assert_eq!(lack(&document, &[5, 5, 0]), 0);
-    // A group without a guarantee of its own still shares that of its parent.
+    // A group that states no guarantee still shares the guarantee of its parent.
     let document = pool(&groups, &[("y", "other", gpu(1)), ("x", "a", gpu(1))]);
     assert_eq!(lack(&document, &[0, 10]), 0);
     assert_eq!(lack(&document, &[0, 6]), 4);
 }
 
-/// On other branches of the tree, a group that states nothing counts like the groups in it.
+/// On other branches of the tree, a group that states nothing counts like the groups below it.
 #[test]
 fn grouping_the_others_changes_no_lack() {
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(2)},
@@ -132,7 +133,7 @@ fn grouping_the_others_changes_no_lack() {
     let mut document = pool(&groups, &[("x", "a", gpu(1)), ("y", "c", gpu(1)), ("z", "b", gpu(1))]);
     assert_eq!(lack(&document, &[0, 10, 0]), 2);
     assert_eq!(lack(&document, &[0, 4, 6]), 2);
-    // If `b` states the sum as its guarantee, it applies to whichever of its users uses it.
+    // If `b` states the sum as its guarantee, the guarantee applies to whichever of its users uses it.
     document["groups"][2]["guarantee"] = gpu(8);
     assert_eq!(lack(&document, &[0, 10, 0]), 2);
     document["groups"][1]["guarantee"] = gpu(4);
@@ -143,14 +144,14 @@ fn grouping_the_others_changes_no_lack() {
 
 #[test]
 fn what_is_kept_back_counts() {
-    // `b` keeps back 3 of its 4, and no other group can have them.
+    // `b` keeps 3 of its 4 back, and no other group can have these 3.
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(9)},
         {"name": "b", "parent": "org", "guarantee": gpu(4), "lend": gpu(1)}, {"name": "c", "parent": "org"}]);
     let document = pool(&groups, &[("x", "a", gpu(1)), ("y", "b", gpu(1)), ("z", "c", gpu(1))]);
     assert_eq!(lack(&document, &[0, 0, 7]), 7);
     assert_eq!(lack(&document, &[0, 1, 6]), 7);
     assert_eq!(lack(&document, &[0, 4, 3]), 6);
-    // 4 are kept back for `below`. The tasks of `x` use these first, while `c` uses all the rest.
+    // 4 are kept back for `below`. The tasks of `x` use these 4 first, while `c` uses all other capacity.
     let groups = json!([{"name": "org", "limit": gpu(8)}, {"name": "mid", "parent": "org", "guarantee": gpu(6), "lend": gpu(2)},
         {"name": "a", "parent": "mid", "guarantee": gpu(5)}, {"name": "c", "parent": "org", "guarantee": gpu(4)}]);
     let document = pool(&groups, &[("x", "a", gpu(1)), ("z", "c", gpu(1))]);
@@ -159,7 +160,7 @@ fn what_is_kept_back_counts() {
     assert_eq!(lack(&document, &[0, 0]), 5);
 }
 
-/// A group of weight 0 gets nothing beyond its guarantee, stated or derived.
+/// A group of weight 0 gets no more than its guarantee, stated or derived.
 #[test]
 fn a_group_of_weight_0_has_its_guarantee_alone() {
     let mut groups = json!([{"name": "org", "guarantee": gpu(9)}, {"name": "shut", "parent": "org", "weight": 0},
@@ -171,7 +172,7 @@ fn a_group_of_weight_0_has_its_guarantee_alone() {
         }
         lack(&document, tasks)
     };
-    // Its users share the derived guarantee of 4.
+    // The users of the group share the derived guarantee of 4.
     assert_eq!(lack(&groups, true, &[0, 1]), 3);
     assert_eq!(lack(&groups, false, &[0, 1]), 8);
     groups[3]["guarantee"] = json!({"cpu": 4});
@@ -188,7 +189,8 @@ fn several_resources() {
         {"name": "a", "parent": "org", "guarantee": {"gpu": 5, "cpu": 40}},
         {"name": "b", "parent": "org", "guarantee": {"gpu": 2}}]);
     let document = pool(&groups, &[("x", "a", both), ("y", "b", json!({"gpu": 1, "cpu": 8}))]);
-    // The guarantee of CPUs is used up first. `b` has no guarantee of CPUs, so its CPUs may be claimed.
+    // The guarantee of CPUs is used up before the guarantee of GPUs. `b` has no guarantee of CPUs, so `x` is entitled
+    // to its CPUs.
     assert_eq!(lack(&document, &[0, 10]), 4);
     assert_eq!(lack(&document, &[3, 6]), 1);
     assert_eq!(lack(&document, &[4, 6]), 0);
@@ -225,8 +227,7 @@ fn limits_on_classes_count_promised_use() {
     // `c` has no guarantee.
     assert_eq!(lack(&document(both.clone(), 8), [[0, 0], [3, 2], [3, 2]]), 5);
     assert_eq!(lack(&document(both, 8), [[1, 1], [3, 2], [2, 1]]), 3);
-    // One limit on both classes leaves as much as a limit on all servers, and old servers have no limit of their
-    // own.
+    // One limit on both classes leaves as much as a limit on all servers. Old servers have no separate limit.
     let joint = json!({"new,old": {"limit": gpu(10)}});
     assert_eq!(lack(&document(joint, 8), [[0, 0], [6, 4], [0, 0]]), 5);
     let new = json!({"new": {"limit": gpu(6)}});
@@ -267,7 +268,7 @@ fn deep(rng: &mut Pcg64) -> Value {
     document
 }
 
-/// Returns random tasks of each user on the classes where it can run, many of them or none.
+/// Returns random tasks of each user on the classes where it can run: many tasks or none.
 fn random_tasks(rng: &mut Pcg64, problem: &Problem) -> Allocation {
     let of_user = |n: usize| {
         let mut tasks = Vec::new();
@@ -308,7 +309,7 @@ fn every_lack_is_that_of_the_plain_judge() {
     assert!(lacking > 200 && all - lacking > 200, "{lacking} of {all}");
 }
 
-/// Moving some children of a group, or of the root, into a new group that states nothing changes no result.
+/// Moving some children of a group or of the root into a new group that states nothing changes no lack.
 #[test]
 fn a_group_that_states_nothing_changes_no_lack() {
     let mut rng = Pcg64::seed_from_u64(55);
@@ -345,15 +346,15 @@ fn a_group_that_states_nothing_changes_no_lack() {
     assert!(lacking > 100, "{lacking}");
 }
 
-/// Returns a problem with one pool of GPUs, in which the guarantees of child groups fit into those of their
-/// parents, and the guarantees at the root fit into the pool.
+/// Returns a problem with one pool of GPUs. The guarantees of child groups fit into the guarantees of their parents,
+/// and the guarantees at the root fit into the pool.
 fn consistent(rng: &mut Pcg64) -> Value {
     let mut document = trees::json(rng, Shape { groups: 9, users: 9, classes: 1 });
     document["resources"] = json!(["gpu"]);
     let groups = document["groups"].as_array_mut().unwrap();
     let mut promised = vec![0; groups.len()];
     let mut all = 0;
-    // Children have higher indices than their parents, so they come first here.
+    // Children have higher indices than their parents, so the loop visits children first.
     for v in (0..groups.len()).rev() {
         let group = groups[v].as_object_mut().unwrap();
         let guarantee = group.remove("guarantee").map(|_| promised[v].max(rng.random_range(0..=8)));
@@ -381,8 +382,8 @@ fn consistent(rng: &mut Pcg64) -> Value {
     document
 }
 
-/// Where all guarantees can be met together, a user can have what it lacks. Usage without a guarantee gives way,
-/// and no other guarantee is broken.
+/// If all guarantees can be met together, a user can have the tasks that it lacks. Usage without a guarantee is removed
+/// for this, and no other guarantee is missed.
 #[test]
 fn what_is_lacking_can_be_had() {
     let mut rng = Pcg64::seed_from_u64(56);
@@ -443,7 +444,7 @@ fn what_is_lacking_can_be_had() {
     assert!(filled > 200, "{filled}");
 }
 
-/// Four of ten GPUs are kept back, and seven others are used.
+/// Four of ten GPUs are kept back, and other users use seven.
 #[test]
 fn the_capacity_bounds_the_root() {
     let groups = json!([{"name": "a", "guarantee": gpu(4), "lend": gpu(0)}, {"name": "b"}]);
@@ -460,7 +461,7 @@ fn the_capacity_bounds_the_root() {
     let evidence = Evidence::GroupLimit { group: None, resource: 0, on: vec![], slack, promised: None };
     assert_eq!(claim.evidence, evidence);
     assert!(text.contains(r#""evidence":{"resource":"gpu","slack":"-1"}"#), "{text}");
-    // Under the old rule there was no bound at all.
+    // An earlier version of the rule had no bound here.
     let old = text.replace(r#""holds":false,"margin":"-1/10""#, r#""holds":true,"margin":null"#);
     assert!(text != old && matches!(agreed_text(&old), Finding::Refused(_)), "{old}");
     // Usage within the amount that is kept back changes no margin.
@@ -468,7 +469,7 @@ fn the_capacity_bounds_the_root() {
     assert_eq!(limits([0, 3, 2]).0.margin, Some(Rational::from((1, 10))));
 }
 
-/// More is kept back than the pool, or a parent, has. No task is to blame.
+/// More is kept back than the pool, or a parent, has. No task causes the violation.
 #[test]
 fn promises_alone_exceed_a_bound() {
     let of = |parent: Option<&Value>| {
@@ -495,7 +496,7 @@ fn promises_alone_exceed_a_bound() {
     assert!(text.contains(r#""evidence":{"resource":"gpu","slack":"-3","promised":"13"}"#), "{text}");
     let (claim, _) = of(Some(&json!({"name": "org", "limit": gpu(9)})));
     assert_eq!((claim.holds, claim.evidence), (Some(false), limit(Some(2), -4, 13)));
-    // The amount that a parent lends is its own: more than the rest is kept back below it.
+    // A parent lends its own amount. More than the remaining amount is kept back below the parent.
     let (claim, _) = of(Some(&json!({"name": "org"})));
     assert_eq!((claim.holds, claim.evidence), (Some(false), limit(None, -3, 13)));
 }

@@ -1,6 +1,6 @@
-//! Exact answers that are hard to compute from an approximate one. Where every user has all its tasks and some
-//! resources are completely full, most placements are free and few of them fit. Where classes differ by many orders
-//! of magnitude, an amount that is nothing to a user is all of a class.
+//! Tests of exact answers that are hard to compute from an approximate answer. If every user has all its tasks and some
+//! resources are completely full, most placements are free and few of them fit. If classes differ by many orders of
+//! magnitude, an amount that is negligible for a user is all of a class.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::Axiom;
@@ -22,7 +22,7 @@ fn is_exact(problem: &Problem, what: &str) {
     }
 }
 
-/// Returns a problem made by placing whole tasks at random. The users have just these tasks, and classes have just
+/// Returns a problem made by placing whole tasks at random. The users have exactly these tasks. Classes have exactly
 /// enough capacity for them, or more.
 fn filled(random: &mut Pcg64Mcg) -> Problem {
     let (n_users, n_classes, n_resources) =
@@ -71,8 +71,8 @@ fn clusters_that_hold_just_what_is_asked_for() {
     }
 }
 
-/// Returns a problem with classes of one server next to classes of a thousand million, whose capacities differ as
-/// much.
+/// Returns a problem with classes of one server and classes of a thousand million servers. The capacities differ by the
+/// same factor.
 fn wide(random: &mut Pcg64Mcg) -> Problem {
     let resources: Vec<String> = (0..random.random_range(1..=3)).map(|r| format!("r{r}")).collect();
     let n_classes = random.random_range(2..=4);

@@ -1,5 +1,5 @@
-//! Rates by accelerator (docs/theory.md, section 12): golden values, answers equal to those of the plain implementation,
-//! and certificates on which all checkers agree.
+//! Tests of rates by accelerator (docs/theory.md, section 12): golden values, answers equal to those of the plain
+//! implementation, and certificates on which all checkers agree.
 
 use evenhand_certify::{Request, certify, default_requests};
 use evenhand_exact::{Axiom, Instance, Outcome, Parameters, Share, ShareCoefficients};
@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-/// Random problems for each comparison with the plain implementation.
+/// The number of random problems for each comparison with the plain implementation.
 const PROBLEMS: u64 = 2_000;
 
 fn problem(document: &Value) -> Problem {
@@ -23,7 +23,7 @@ fn problem(document: &Value) -> Problem {
     Source { name: "rates", text: &text }.problem().unwrap()
 }
 
-/// Two jobs on one V100 and three K80.
+/// Returns the problem of two jobs on one V100 and three K80.
 fn two_jobs() -> Problem {
     problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "v100", "capacity": {"gpu": 1}}, {"name": "k80", "count": 3, "capacity": {"gpu": 1}}],
@@ -31,7 +31,7 @@ fn two_jobs() -> Problem {
                   {"name": "b", "demand": {"gpu": 1}, "rates": {"v100": 3, "k80": 2}, "at_most": 1}]}))
 }
 
-/// Two users with speed-ups on one accelerator of each of two types.
+/// Returns the problem of two users with speed-ups on one accelerator of each of two types.
 fn speed_ups() -> Problem {
     problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "slow", "capacity": {"gpu": 1}}, {"name": "fast", "capacity": {"gpu": 1}}],
@@ -119,7 +119,7 @@ fn mechanisms_that_do_not_keep_the_limit_refuse_it() {
     assert!(matches!(answer, Err(MechanismError::BadOption { option: "reference", .. })), "{answer:?}");
 }
 
-/// Returns every request that makes sense for problems with rates, and some that do not apply to them.
+/// Returns every request that applies to problems with rates, and some that do not.
 fn requests() -> Vec<Request> {
     let share = |share| Request { axiom: Axiom::MaxMin, parameters: Parameters::from(Some(share)) };
     let shares = [
@@ -149,7 +149,7 @@ fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request], tole
     text
 }
 
-/// Returns a random allocation: that of a mechanism, or one with some entries changed.
+/// Returns a random allocation: the answer of a mechanism, or such an answer with some entries changed.
 fn allocation(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     let names = ["drfh", "finish-time", "tsf", "utilitarian"];
     let mut allocation = solved(problem, names[rng.random_range(0..names.len())], &[]).unwrap();
@@ -164,7 +164,7 @@ fn allocation(problem: &Problem, rng: &mut Pcg64) -> Allocation {
     allocation
 }
 
-/// The shares of random problems are those of the plain implementation.
+/// The shares of random problems equal the shares of the plain implementation.
 #[test]
 fn max_min_is_that_of_the_plain_implementation() {
     for seed in 0..PROBLEMS {
@@ -190,7 +190,7 @@ fn max_min_is_that_of_the_plain_implementation() {
     }
 }
 
-/// Checks that the coefficients of the engine are those of the plain judge.
+/// Fails unless the coefficients of the engine equal the coefficients of the plain judge.
 fn check_coefficients(problem: &Problem, share: Share, u: &ShareCoefficients) {
     let nothing = Allocation::empty(problem.n_users(), Sharing::Rdm);
     let of_plain = plain::Plain::new(problem, &nothing).coefficients(share).unwrap();
@@ -201,7 +201,7 @@ fn check_coefficients(problem: &Problem, share: Share, u: &ShareCoefficients) {
     }
 }
 
-/// The sums of random problems are those of the plain implementation.
+/// The sums of random problems equal the sums of the plain implementation.
 #[test]
 fn sums_are_those_of_the_plain_implementation() {
     for seed in 0..PROBLEMS {
@@ -227,7 +227,7 @@ fn sums_are_those_of_the_plain_implementation() {
     }
 }
 
-/// Returns the largest sum of tasks with equal tasks over weight, or without envy, by the plain simplex method.
+/// Returns the largest sum of tasks by the plain simplex method, either with equal tasks over weight or without envy.
 fn plain_oef(problem: &Problem, active: &[usize], equal: bool) -> Rational {
     let programme = Programme::new(problem, Sharing::Rdm);
     let weight = |n: usize| problem.users()[n].weight().clone();
@@ -286,7 +286,7 @@ fn the_checkers_agree() {
     assert!(refused > 5_000, "{refused} refused, {accepted} accepted");
 }
 
-/// A certificate whose allocation uses more accelerators than a user may is refused, and so are prices of accelerators that
+/// A certificate whose allocation uses more accelerators than a user may is refused. So are prices of accelerators that
 /// are missing, too low, or of a user without a limit.
 #[test]
 fn the_limit_is_never_ignored() {
@@ -295,7 +295,7 @@ fn the_limit_is_never_ignored() {
     let own = default_requests(&jobs, &best);
     let text = judged(&jobs, &best, &own, &Rational::new());
     for (from, to) in [
-        // The row of `a` would be broken: 1/2 on the V100 and 3/2 on K80.
+        // The limit of `a` would be exceeded: 1/2 accelerator on the V100 and 3/2 on K80.
         (r#""a":{"v100":"2","k80":"1/2"}"#, r#""a":{"v100":"2","k80":"3/2"}"#),
         (r#""at_most":"1""#, r#""at_most":"1/2""#),
         (r#""at_most":"1""#, r#""at_most":"2""#),
@@ -308,7 +308,7 @@ fn the_limit_is_never_ignored() {
     }
     let free = text.replace(r#","at_most":"1""#, "");
     assert_ne!(agreed_text(&free), Finding::Accepted);
-    // No user can have all that the cluster has, so prices of accelerators are needed.
+    // No user can have all of the cluster's capacity, so prices of accelerators are needed.
     assert!(text.contains("at_most_prices"), "{text}");
 }
 
@@ -353,7 +353,7 @@ fn wrong_rates_are_errors() {
             "users": [user]})
         .to_string();
         let error = Source { name: "p", text: &text }.problem().unwrap_err().to_string();
-        // The kernel refuses the same problem.
+        // The kernel also refuses this problem.
         let kernel = format!(
             r#"{{"kind": "certificate", "version": 2, "problem": {text}, "allocation": {{"kind": "allocation",
             "tasks": {{}}}}, "not_checked": [], "claims": [{{"axiom": "non-wasteful", "holds": true, "margin": "0"}}]}}"#

@@ -1,5 +1,5 @@
-//! Ratio certificates from the solvers. The checker accepts them when they are built and when they are read back
-//! from the file, and the numbers are those of the paper.
+//! Tests of ratio certificates from the solvers. The checker accepts them when they are built and when they are read
+//! back from the file. The numbers are those of the paper.
 
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::random::reservations;
@@ -12,8 +12,8 @@ use evenhand_problem::{JobSpec, PoolSpec, Rational, Reservation, ReservationSpec
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Returns a problem with pools `(count, capacity)` and types `(demand, reward, load)`, or `None` where it is
-/// invalid.
+/// Returns a problem with pools `(count, capacity)` and types `(demand, reward, load)`. Returns `None` if the problem
+/// is invalid.
 fn problem(
     pools: Vec<(Option<u64>, Vec<Rational>)>,
     types: Vec<(Vec<Rational>, Rational, Rational)>,
@@ -44,7 +44,7 @@ fn problem(
     .ok()
 }
 
-/// Returns the family of Appendix C.
+/// Returns the problem of Appendix C with `j` types.
 fn appendix_c(j: u32) -> Reservation {
     let n = j - 1;
     let part = Rational::from((n - 1, n));
@@ -63,7 +63,7 @@ fn appendix_c(j: u32) -> Reservation {
     problem(vec![(None, vec![Rational::from(1); j as usize])], types).unwrap()
 }
 
-/// Builds the certificate, which checks it, and returns it with the size of its file.
+/// Builds the certificate, which includes the kernel's check. Returns it with the size of its file.
 fn certify(problem: &Reservation) -> (RatioCertificate, usize) {
     let certificate = ratio::certificate(problem).unwrap_or_else(|error| panic!("{error}: {problem:?}"));
     let text = certificate.to_json();
@@ -221,7 +221,7 @@ fn stated_configurations() {
     }
 }
 
-/// A certificate that the kernel refuses is not handed out.
+/// A certificate that the kernel rejects is not returned.
 #[test]
 fn a_false_certificate_fails_the_self_test() {
     let good = ratio::certificate(&reservations::appendix_c(3)).unwrap();

@@ -1,4 +1,4 @@
-//! The limits by which groups stop a user, as `explain` names them, in cases worked out by hand.
+//! Tests of the limits by which groups stop a user, as `explain` names them, in cases worked out by hand.
 
 use evenhand_certify::explain::{Explanation, ExplanationVerdict, explain};
 use evenhand_mechanisms::tree::StopKind;
@@ -35,7 +35,7 @@ fn a_limit_of_any_group_above() {
     assert_eq!((x.verdict, x.stops), (ExplanationVerdict::Stopped, vec![limit("outer", 6)]));
     let y = explained(&groups, &tasks, 1);
     assert_eq!((y.verdict, y.stops), (ExplanationVerdict::Room, vec![]));
-    // Below the limit nothing stops `x`. Where the classes are also full, both reasons are given.
+    // Below the limit, no group stops `x`. If the classes are also full, both reasons are given.
     let x = explained(&groups, &json!({"tasks": {"x": {"old": 2}}}), 0);
     assert_eq!((x.verdict, x.stops), (ExplanationVerdict::Room, vec![]));
     let x = explained(&groups, &json!({"tasks": {"x": {"old": 3}, "y": {"old": 4, "new": 10}}}), 0);

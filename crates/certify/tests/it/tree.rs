@@ -1,4 +1,4 @@
-//! The axiom `tree`: every checker runs hierarchical filling again, and false statements about it are refused.
+//! Tests of the axiom `tree`: every checker runs hierarchical filling again, and false statements about it are refused.
 
 use crate::common;
 
@@ -25,7 +25,7 @@ fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::Tree)
 }
 
-/// `one` runs only on a class of 4 CPUs and stops at 4, although its half would be 5. `other` goes on.
+/// `one` runs only on a class of 4 CPUs and stops at 4, although half of the cluster would be 5. `other` continues.
 const TWO_CLASSES: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
     "servers": [{"name": "fast", "capacity": {"cpu": 4}}, {"name": "slow", "capacity": {"cpu": 6}}],
     "groups": [{"name": "a"}, {"name": "b"}],
@@ -37,7 +37,7 @@ fn prices_show_who_has_no_place_for_more() {
     let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     for (from, to) in [
-        // Without its price `one` would go on. With another price it, or `other`, would stop earlier.
+        // Without its price, `one` would continue. With another price, `one` or `other` would stop earlier.
         (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[]"#),
         (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[{"slow":{"cpu":"1"}}]"#),
         (r#""prices":[{"fast":{"cpu":"1"}}]"#, r#""prices":[{"fast":{"cpu":"-1"}}]"#),
@@ -49,25 +49,25 @@ fn prices_show_who_has_no_place_for_more() {
         assert_ne!(damaged, text, "{from} is not there\n{text}");
         assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     }
-    // `one` has 3 of the 4 that it would have alone, which is a quarter too few. `other` lacks one task of 10,
+    // `one` has 3 of the 4 tasks that it would have alone, which is a quarter too few. `other` lacks one task of 10,
     // which is a smaller fraction.
     let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
     let damaged = text.replace(r#""holds":false"#, r#""holds":true"#);
     assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
-    // More than the filling gives is as wrong as less.
+    // More tasks than the filling gives are as wrong as fewer tasks.
     let (claim, _) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"fast": 1, "slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
 }
 
-/// There are 10 GPUs of each kind. `a` may use 3 of the new ones, and `y` runs only on the old ones.
+/// There are 10 GPUs of each kind. `a` may use 3 of the new GPUs, and `y` runs only on the old GPUs.
 const TWO_KINDS: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
     "servers": [{"name": "old", "capacity": {"gpu": 10}}, {"name": "new", "capacity": {"gpu": 10}}],
     "groups": [{"name": "a", "on": {"new": {"limit": {"gpu": 3}}}}, {"name": "b"}],
     "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}},
               {"name": "y", "group": "b", "demand": {"gpu": 1}, "servers": ["old"]}]}"#;
 
-/// `x` and `y` rise together until the 10 old GPUs are used and `x` has its 3 new ones.
+/// `x` and `y` rise together until the 10 old GPUs are used up and `x` has its 3 new GPUs.
 #[test]
 fn limits_on_classes_have_prices() {
     let (claim, text) = of_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
@@ -76,7 +76,7 @@ fn limits_on_classes_have_prices() {
         (r#""prices":[{"old":{"gpu":"1"}}]"#, r#"{"group":"a","on":["new"],"resource":"gpu","price":"1"}"#);
     let limits = format!(r#""limit_prices":[[{price}]]"#);
     for (from, to) in [
-        // Without the price of the limit, the tasks of `x` cost nothing, and it goes on.
+        // Without the price of the limit, the tasks of `x` cost nothing, and `x` continues.
         (limits.as_str(), r#""limit_prices":[[]]"#.to_owned()),
         (&format!(",{limits}"), String::new()),
         (&limits, format!(r#""limit_prices":[[{}]]"#, price.replace(r#""1""#, r#""1/2""#))),
@@ -88,7 +88,7 @@ fn limits_on_classes_have_prices() {
         (&limits, format!(r#""limit_prices":[[{price}],[]]"#)),
         (rows, r#""prices":[{"new":{"gpu":"1"}}]"#.to_owned()),
         (rows, r#""prices":[{"old":{"gpu":"2"}}]"#.to_owned()),
-        // The limit forbids these tasks, although the totals are those of the filling.
+        // The limit forbids these tasks, although the totals equal the totals of the filling.
         (
             r#""filling":{"x":{"old":"7/2","new":"3"},"y":{"old":"13/2"}}"#,
             r#""filling":{"x":{"old":"5/2","new":"4"},"y":{"old":"13/2"}}"#.to_owned(),
@@ -117,8 +117,8 @@ fn a_limit_of_zero_needs_no_price() {
     assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
 }
 
-/// Each vector of prices takes memory for every user, even if it proves nothing. Beyond a million entries there is
-/// no verdict.
+/// Each vector of prices takes memory for every user, even if it proves no bound. Above a million entries there is no
+/// verdict.
 #[test]
 fn prices_without_end_are_too_large() {
     let (_, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
@@ -129,8 +129,7 @@ fn prices_without_end_are_too_large() {
     assert!(matches!(agreed_text(&with(500_000)), Finding::TooLarge(_)));
 }
 
-/// Checkers hold the limits on classes in memory for every user below the group. Beyond a million of these there is
-/// no verdict.
+/// Checkers store the limits on classes for every user below the group. Above a million entries there is no verdict.
 #[test]
 fn limits_on_classes_without_end_are_too_large() {
     let users = |count: usize| -> Vec<Value> {
@@ -173,7 +172,7 @@ fn it_does_not_apply_to_time_and_without_a_base_demand() {
     }
 }
 
-/// Without groups the axiom is max-min of dominant shares.
+/// Without groups, the axiom is max-min of dominant shares.
 #[test]
 fn users_without_groups_have_what_drfh_gives() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -185,8 +184,8 @@ fn users_without_groups_have_what_drfh_gives() {
     assert_eq!(claim.holds, Some(true));
 }
 
-/// Checks that all judges confirm the mechanism's answer, and that they agree on damaged certificates of it and of
-/// allocations with fewer tasks. Returns how many damaged certificates were refused, how many could be read, and
+/// Checks that all judges confirm the mechanism's answer, and that they agree on damaged certificates of this answer
+/// and of allocations with fewer tasks. Returns how many damaged certificates were refused, how many could be read, and
 /// how many undamaged ones had prices and prices of limits.
 fn damaged_are_judged_alike(limits_on_classes: bool) -> (u32, u32, u32, u32) {
     let mut rng = Pcg64::seed_from_u64(21 + u64::from(limits_on_classes));
@@ -244,7 +243,7 @@ fn so_are_those_with_limits_on_classes() {
     assert!(refused > 200 && read > 200 && priced > 10 && limited > 10, "{counts:?}");
 }
 
-/// Checks that the kernel, which shares no code with the mechanism, gets the same tasks. The trees have up to 50
+/// Fails unless the kernel, which shares no code with the mechanism, computes the same tasks. The trees have up to 50
 /// groups with 8 users each, on classes and with limits on some of them.
 fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
     let shape = Shape { groups: 50, users: 400, classes: 4 };
@@ -273,7 +272,7 @@ fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
     assert!(users > 500, "{users}");
 }
 
-// Each judge takes a minute or two for these, so they are split into several tests.
+// Each judge takes a minute or two for these trees, so they are divided among several tests.
 #[test]
 fn the_filling_of_large_trees_is_accepted() {
     the_filling_is_accepted(0..8);
@@ -289,7 +288,7 @@ fn the_filling_of_yet_other_large_trees_is_accepted() {
     the_filling_is_accepted(16..24);
 }
 
-/// A weight that no double can represent. On the way to the first bound, no user that counts in it grows, and
+/// A weight that no double can represent. No user that counts in the first bound grows before the bound is reached, and
 /// computing in doubles does not show this.
 #[test]
 fn weights_beyond_doubles() {

@@ -1,4 +1,4 @@
-//! Optimality within limits of groups. All checkers agree on certified allocations, and all refuse damaged
+//! Tests of optimality within limits of groups. All checkers agree on certified allocations, and all refuse damaged
 //! certificates.
 
 use evenhand_certify::{Request, certify, default_requests};
@@ -27,7 +27,7 @@ fn filled(problem: &Problem) -> Allocation {
     registry::find("tree").unwrap().allocate(problem, Arithmetic::Exact).unwrap().allocation
 }
 
-/// Returns every axiom that compares an allocation with all possible ones, as long as the numbers stay short.
+/// Returns every axiom that compares an allocation with all possible allocations, if the numbers stay short.
 fn requests() -> Vec<Request> {
     let of = |axiom, share: Option<Share>| Request { axiom, parameters: Parameters::from(share) };
     let alpha = |alpha: u32| Request {
@@ -50,7 +50,7 @@ fn requests() -> Vec<Request> {
 fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> (Vec<Claim>, String) {
     let examination = certify(problem, allocation, requests, &Rational::new()).unwrap();
     let text = examination.certificate.to_json();
-    // A user to which limits leave nothing has no proportional share.
+    // A user that can have no tasks within the limits has no proportional share.
     let is_open = |(axiom, _): &(Axiom, _)| *axiom == Axiom::Proportional;
     assert!(examination.undecided.iter().all(is_open), "{:?} {text}", examination.undecided);
     assert_eq!(agreed_text(&text), Finding::Accepted, "{text}");
@@ -83,8 +83,8 @@ fn who_wastes_what_limits_leave_is_not() {
     let problem = problem(&two());
     let x = allocation(&problem, &json!({"a": {"s": 4}, "b": {"s": 3}}));
     let (claims, text) = judged(&problem, &x, &requests()[..1]);
-    // `b` can have one more task of the ten that it would have alone. It cannot have two more, although the server
-    // has room for them.
+    // `b` can have one more task, of the ten that it would have alone. It cannot have two more, although the server has
+    // free capacity for them.
     assert_eq!(claims[0].margin, Some(Rational::from((-1, 10))));
     let Evidence::Dominating(y) = &claims[0].evidence else { panic!("{claims:?}") };
     assert_eq!(y[1], [(0, Rational::from(4))]);
@@ -93,7 +93,7 @@ fn who_wastes_what_limits_leave_is_not() {
     assert!(matches!(agreed_text(&beyond), Finding::Refused(_)));
 }
 
-/// An allocation that breaks a limit is compared with allocations that break it no further.
+/// An allocation that exceeds a limit is compared with allocations that exceed the limit no further.
 #[test]
 fn what_breaks_a_limit_may_stay_as_it_is() {
     let problem = problem(&two());
@@ -129,7 +129,7 @@ fn nothing_is_said_where_groups_hold_back_or_time_is_shared() {
     assert_eq!(judged(&timed, &x, &requests()[..1]).0[0].outcome(), Outcome::NotApplicable);
 }
 
-/// Whole tasks on single servers, where a limit leaves no room for another task, or does.
+/// Whole tasks on single servers. In one case a limit allows no more tasks, in the other case it does.
 #[test]
 fn whole_tasks_keep_limits() {
     let mut document = two();
@@ -196,7 +196,7 @@ fn random_limits_are_judged_alike() {
     assert!(found.iter().all(|count| *count > 40) && priced > 40, "{found:?} {priced}");
 }
 
-/// Checks that certificates with another price, a limit that is named twice, or an unknown group are refused.
+/// Fails unless certificates with another price, a limit that is named twice, or an unknown group are refused.
 fn damaged(text: &str, at: usize, problem: &Problem) {
     let (before, after) = text.split_at(at + r#""limit_prices":["#.len());
     let (first, rest) = after.split_once('}').unwrap();

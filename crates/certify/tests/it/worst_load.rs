@@ -1,5 +1,5 @@
-//! Worst-load certificates and sweeps from the solvers. The checker accepts them, also after they are read back
-//! from the file, and the numbers are those of independent implementations.
+//! Tests of worst-load certificates and sweeps from the solvers. The checker accepts them, also after they are read
+//! back from the file. The numbers are those of independent implementations.
 
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::build::{ratio as build, worst_load as worst};
@@ -103,7 +103,7 @@ fn trees() {
     assert_eq!(certificate.ratio_upper, certificate.ratio_lower);
 }
 
-/// Compares with every order of small instances, by a dense simplex over all configurations.
+/// Compares with every order of small instances, computed by a dense simplex method over all configurations.
 #[test]
 fn small_instances_by_enumeration() {
     let mut rng = Pcg64::seed_from_u64(44);
@@ -126,7 +126,7 @@ fn small_instances_by_enumeration() {
     assert!(below_one > 20);
 }
 
-/// Checks points between the critical loads, at them, and beyond.
+/// Checks points between the critical loads, at them, and above them.
 #[test]
 fn sweeps() {
     let mut rng = Pcg64::seed_from_u64(45);
@@ -149,7 +149,7 @@ fn sweeps() {
         assert_eq!(there[0].greedy, all * served);
         assert_eq!(there[0].optimum, there[0].greedy);
         if found.all_best.is_some() {
-            // At this load every server earns the most that it can, and a larger load changes nothing.
+            // At this load every server earns as much as it can, and a larger load changes nothing.
             assert_eq!(there[2].greedy, there[2].optimum);
             assert_eq!((&there[2].greedy, &there[2].optimum), (&there[3].greedy, &there[3].optimum));
         }

@@ -1,5 +1,4 @@
-//! The data of a problem that all rounds share: groups of users, and numbers in doubles that are
-//! computed once.
+//! The data of a problem that all rounds share: groups of users, and numbers in doubles that are computed once.
 
 use std::collections::BTreeMap;
 
@@ -10,37 +9,35 @@ use evenhand_problem::{Constraints, Rational};
 use super::TasksInDoubles;
 use crate::groups::{Group, merge};
 
-/// The name of the work that is charged here.
+/// The name under which work is charged to the budget in this module.
 const WHAT: &str = "the table of users and the server classes that they may use";
-/// The work for one user on one class: the pair is read, and copied with its usage.
+/// The steps of the budget for one user on one class: the pair is read, and copied with its usage.
 const PAIR_STEPS: u64 = 20;
-/// The bytes for a group and a class. Parts of the problem store the class, its placement and its
-/// cost.
+/// The bytes for a group on a class. Several tables store the class, its placement and its cost.
 const PLACEMENT_BYTES: u64 = 40;
 
 /// The usage of one task on a class: `(position among the rows of the class, amount)`.
 type Usage = Vec<(usize, f64)>;
 
-/// The users as groups, each with the units of its level.
+/// The users as groups, and the units in which the level of each group is measured.
 ///
-/// Groups are indexed in order of their first members. Rows are those of [`Constraints`].
+/// Groups are indexed in order of their first members. Rows are the rows of [`Constraints`].
 pub struct LevelData<'a> {
     pub constraints: &'a Constraints<'a>,
     pub coefficients: &'a ShareCoefficients,
     pub groups: Vec<Group>,
-    /// By group: `w / u`, the tasks per unit of level, if one task is worth the same on every
-    /// class.
+    /// For each group, `w / u`: the tasks per unit of level, if one task is worth the same on every class.
     pub tasks_per_level: Vec<Option<Rational>>,
-    /// By group: the level `u T / w` at which the group has all its tasks. `None` if the level
-    /// alone does not tell (unlimited tasks, or `u` that depends on the class).
+    /// For each group, the level `u T / w` at which the group has all its tasks. `None` if the level alone does not
+    /// tell (unlimited tasks, or `u` that depends on the class).
     pub satisfied_at: Vec<Option<Rational>>,
-    /// By group: the demand on classes for which the user states no demand of their own,
-    /// `(resource, amount)`.
+    /// For each group, the base demand `(resource, amount)`: the demand on classes for which the user states no other
+    /// demand.
     pub base_demand: Vec<Vec<(usize, f64)>>,
-    /// By group: the usage of a task on each of its classes,
-    /// `(position among the rows of the class, amount)`, if the base demand does not determine it.
+    /// For each group, the usage of a task on each of its classes, `(position among the rows of the class, amount)`.
+    /// `None` if the base demand determines the usage.
     pub other_usage: Vec<Option<Vec<Usage>>>,
-    /// By group: its tasks by class in an allocation that may be the answer.
+    /// For each group, its tasks by class in an allocation that may be the answer.
     pub known: Option<Vec<BTreeMap<usize, f64>>>,
 }
 
@@ -96,7 +93,7 @@ impl<'a> LevelData<'a> {
         }
     }
 
-    /// Stores an allocation that may be the answer, by user.
+    /// Stores an allocation that may be the answer. `tasks` is indexed by user.
     pub fn set_known_allocation(&mut self, tasks: &TasksInDoubles) {
         let of_group = |group: &Group| {
             let mut sum: BTreeMap<usize, f64> = BTreeMap::new();

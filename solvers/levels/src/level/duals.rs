@@ -1,12 +1,10 @@
 //! The duals of parts, extended to duals of the whole problem.
 //!
-//! The dual `(p, l)` of a part says nothing about classes that its groups had to leave to earlier
-//! blocks. The placements on these classes had a positive reduced cost in the dual of the earlier
-//! block. So `M` times the earlier dual is added, with `M` large enough that the sum is a dual of
-//! the whole problem. The value of the sum is still the value of the levels of its users. The
-//! reason is that every user of the earlier block has a lower level, which is at most the level
-//! that the sum allows (weak duality). Only blocks whose classes the users of a dual might use are
-//! added.
+//! The dual `(p, l)` of a part says nothing about classes that its groups had to leave to earlier blocks. The
+//! placements on these classes had a positive reduced cost in the dual of the earlier block. So `M` times the earlier
+//! dual is added, with `M` large enough that the sum is a dual of the whole problem. The value of the sum is still the
+//! value of the levels of its users: every user of the earlier block has a lower level, which is at most the level that
+//! the sum allows (weak duality). Only blocks whose classes the users of a dual might use are added.
 
 use std::collections::BTreeMap;
 
@@ -24,9 +22,9 @@ use crate::settings::LEVELS;
 /// The dual of a round. Entries that are zero are left out.
 #[derive(Default)]
 pub struct BlockDual {
-    /// By group: the price of one unit of its level, and the price of one task of its limit.
+    /// Maps a group to the price of one unit of its level and the price of one task of its limit.
     pub groups: BTreeMap<usize, (Rational, Rational)>,
-    /// By row of the constraints: its price.
+    /// Maps a row of the constraints to its price.
     pub rows: BTreeMap<usize, Rational>,
 }
 
@@ -34,13 +32,13 @@ pub struct BlockDual {
 #[derive(Default)]
 pub struct Duals {
     rounds: Vec<SolvedRound>,
-    /// By group: `(class, number of the round in which it was left)`.
+    /// For each group, `(class, index of the round in which the group left the class)`.
     left: Vec<Vec<(usize, usize)>>,
 }
 
 struct SolvedRound {
     level: Rational,
-    /// Whether the level blocked any user.
+    /// True if the level blocked any user.
     blocks: bool,
     dual: BlockDual,
 }
@@ -58,8 +56,7 @@ impl BlockDual {
 
     /// Builds a dual from prices in doubles.
     ///
-    /// The groups get the largest weights that these prices allow on the classes that they have not
-    /// left.
+    /// The groups get the largest weights that these prices allow on the classes that the groups have not left.
     fn of_block(data: &LevelData<'_>, block: &BlockPrices, left: &[Vec<(usize, usize)>]) -> Self {
         let rows =
             block.rows.iter().map(|(row, price)| (*row, Rational::from_f64(*price).unwrap_or_default()));
@@ -75,7 +72,7 @@ impl BlockDual {
         dual
     }
 
-    /// Returns the cost of one unit of level of a group on class `i`, minus its worth.
+    /// Returns the cost of one unit of level of a group on class `i`, minus the worth of this unit.
     fn reduced_cost(&self, data: &LevelData<'_>, group: usize, i: usize) -> Rational {
         let (worth, task) = self.groups.get(&group).map_or((None, None), |(l, q)| (Some(l), Some(q)));
         let mut price = task.cloned().unwrap_or_default();
@@ -90,7 +87,7 @@ impl BlockDual {
         worth.map_or_else(|| price.clone(), |worth| Rational::from(&price - worth))
     }
 
-    /// Adds `2^shift` times another dual.
+    /// Adds `2^shift` times the dual `other`.
     fn add(&mut self, other: &Self, shift: i32) {
         for (&group, (level, task)) in &other.groups {
             let sum = self.groups.entry(group).or_default();
@@ -119,7 +116,7 @@ impl Duals {
         all
     }
 
-    /// Adds a round, with `(group, class)` of the placements that it rules out.
+    /// Adds a round. `left` lists the placements `(group, class)` that it rules out.
     pub fn push(&mut self, level: Rational, blocks: bool, dual: BlockDual, left: Vec<(usize, usize)>) {
         for (group, class) in left {
             self.left[group].push((class, self.rounds.len()));
@@ -154,7 +151,7 @@ impl Duals {
         self.left.iter().enumerate().flat_map(of_group).collect()
     }
 
-    /// Returns duals of the whole problem, by level.
+    /// Returns the duals of the whole problem, one for each level.
     pub fn of_problem(mut self, data: &LevelData<'_>) -> Vec<LevelDual> {
         for k in 0..self.rounds.len() {
             let mut dual = std::mem::take(&mut self.rounds[k].dual);
@@ -169,7 +166,7 @@ impl Duals {
     /// Adds earlier duals until no class that a user left costs less than the user's level is worth
     /// there.
     fn complete(&self, data: &LevelData<'_>, k: usize, dual: &mut BlockDual) {
-        // By round, the latest first, since a dual already includes the earlier ones.
+        // Rounds in descending order, because the dual of a round already includes the duals of earlier rounds.
         let mut left: BTreeMap<usize, Vec<(usize, usize)>> = BTreeMap::new();
         for &group in dual.groups.keys() {
             for &(class, round) in self.left[group].iter().filter(|(_, round)| *round < k) {
@@ -190,7 +187,7 @@ impl Duals {
     }
 }
 
-/// Returns the least `k`, or one more, with `2^k >= value > 0`.
+/// Returns the least `k` with `2^k >= value > 0`, or this `k` plus one.
 fn exponent(value: &Rational) -> i32 {
     let bits = |n: &Integer| i64::from(n.significant_bits());
     i32::try_from(bits(value.numer()) - bits(value.denom()) + 1).unwrap_or(i32::MAX)
@@ -230,8 +227,8 @@ pub fn below(value: &Rational) -> Rational {
 }
 
 impl LevelDual {
-    /// Returns the same dual with weights rounded down to short numbers. They prove the same level,
-    /// up to rounding.
+    /// Returns the same dual with weights rounded down to short numbers. The rounded weights prove the same level, up
+    /// to rounding.
     #[must_use]
     pub fn short(mut self) -> Self {
         self.prices.user_weights.iter_mut().for_each(|(_, weight)| *weight = below(weight));

@@ -1,5 +1,5 @@
-//! The rounds in rationals. HiGHS guesses the basis of each round, and a round counts only when its
-//! optimum is proven.
+//! The rounds of lexicographic max-min in rationals. HiGHS guesses the basis of each round. A round counts only when
+//! its optimum is proven.
 
 use evenhand_budget::{charge, each, room, words_of_bits};
 use evenhand_problem::{Integer, Rational, Sums};
@@ -22,13 +22,13 @@ use evenhand_lp::LpError;
 
 /// The result of a round.
 struct Solved<'a> {
-    /// The rounds before this one, of groups that no other group blocks.
+    /// The earlier rounds of groups that no other group blocks.
     peeled: Vec<Solved<'a>>,
     level: Rational,
     /// The levels that are final, with the groups that have them.
     known: Vec<(Rational, Vec<usize>)>,
     dual: BlockDual,
-    /// Whether the level blocks any user.
+    /// True if the level blocks any user.
     blocks: bool,
     rest: Rest<'a, Rational>,
     solves: usize,
@@ -72,10 +72,10 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Solves the parts that are `wanted`, and the parts that remain after their rounds, until none
-    /// is left.
+    /// Solves the parts for which `wanted` returns true, and the parts that remain after their rounds, until no such
+    /// part is left.
     ///
-    /// A part whose round fails keeps waiting. The first error is returned.
+    /// A part whose round fails stays in `waiting`. The first error is returned.
     pub fn go_on(&mut self, settings: Settings, wanted: impl Fn(&Part<'_>) -> bool) -> Option<LevelsError> {
         let mut first_error = None;
         let mut late = Vec::new();
@@ -154,8 +154,8 @@ fn solve<'a>(part: &Part<'a>, integers: &Integers, settings: Settings) -> Result
     round(part, &mut search, integers, solved)
 }
 
-/// Solves the groups that no other group seems to block. Returns their round, and the part without
-/// these groups and their classes.
+/// Solves the round of the groups that no other group seems to block. Returns this round, and the part without these
+/// groups and their classes.
 fn peel<'a>(
     part: &Part<'a>,
     likely: &mut LikelyLevel,
@@ -186,7 +186,7 @@ fn peel<'a>(
 
 /// Runs Newton's method in doubles, where a step needs no exact basis.
 ///
-/// Returns the level, which is infinite if it blocks no user. Returns `None` if HiGHS fails.
+/// Returns the level, or infinity if the level blocks no user. Returns `None` if HiGHS fails.
 fn in_doubles(search: &mut Search<'_>) -> Result<Option<f64>, LevelsError> {
     search.settings.time()?;
     search.part.charge_round();
@@ -211,8 +211,8 @@ fn round<'a>(
     let mut round = newton(search, integers, solved)?;
     let (mut known, mut blocked) = (Vec::new(), Vec::new());
     let mut targets = part.targets.clone();
-    // Satisfied groups keep all their tasks, and blocked groups (groups with a price) keep the
-    // level of this round.
+    // Satisfied groups keep all their tasks. Blocked groups (active groups whose level has a price) keep the level of
+    // this round.
     let near = round.level.to_f64();
     for (g, target) in targets.iter_mut().enumerate().filter(|(_, target)| **target == Target::Active) {
         if part.is_satisfied_at(g, &round.level, near) {
@@ -265,8 +265,8 @@ fn settled(
     list
 }
 
-/// Computes the optimum of the programme in which exactly the users that its level satisfies are
-/// satisfied.
+/// Computes the optimum of the programme whose satisfied users are exactly the users that have all their tasks at its
+/// level.
 fn newton(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LevelsError> {
     for _ in 0..search.settings.max_steps {
         search.settings.time()?;
@@ -310,7 +310,7 @@ fn give_up_highs(search: &mut Search<'_>, error: LevelsError) -> Result<(), Leve
     Ok(())
 }
 
-/// Computes the exact optimum for the current targets. If `solved`, HiGHS already has the basis.
+/// Computes the exact optimum for the current targets. If `solved` is true, HiGHS already has the basis.
 fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Result<Round, LevelsError> {
     if search.master.is_none() {
         return whole(search);
@@ -357,8 +357,8 @@ fn optimum(search: &mut Search<'_>, integers: &Integers, mut solved: bool) -> Re
     }
 }
 
-/// Computes the exact optimum for the current targets over all placements. The search starts at the
-/// end of the previous one.
+/// Computes the exact optimum for the current targets over all placements. The search starts from the basis of the
+/// previous optimum.
 fn whole(search: &mut Search<'_>) -> Result<Round, LevelsError> {
     let part = search.part;
     let basis = search.basis.take().unwrap_or_else(|| MasterBasis::of_slacks(part));
@@ -397,7 +397,7 @@ fn lifted_round(part: &Part<'_>, targets: &[Target], lifted: Lifted) -> Round {
     }
 }
 
-/// Charges the tasks of groups at a level, and their memory, before they are computed. Each number
+/// Charges the budget for the tasks of groups at a level, and for their memory, before they are computed. Each number
 /// of tasks is as long as the level.
 fn charge_tasks(part: &Part<'_>, targets: &[Target], level: &Rational) {
     let words =

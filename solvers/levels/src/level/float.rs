@@ -1,4 +1,4 @@
-//! The rounds in double precision.
+//! The rounds of lexicographic max-min in double precision.
 
 use std::collections::BTreeSet;
 
@@ -15,45 +15,44 @@ use super::split::{Ended, Rest, Settled};
 use crate::error::LevelsError;
 use crate::settings::LEVELS;
 
-/// If the dual of an active group is between these fractions of the largest dual, it may be only
-/// rounding.
+/// If the dual of an active group, as a fraction of the largest dual, is in this range, it may be only rounding.
 const UNCERTAIN: std::ops::Range<f64> = 1e-11..1e-6;
 
-/// The prices of a round, and the groups that they concern.
+/// The prices of a round, and the groups and placements that they concern.
 #[derive(Default)]
 pub struct BlockPrices {
     pub level: f64,
     /// The rows of the constraints with a positive price: `(row, price)`.
     pub rows: Vec<(usize, f64)>,
-    /// The groups whose level has a price.
+    /// The groups whose level has a positive price.
     pub priced: Vec<usize>,
-    /// The groups whose level has a price, and the groups whose price may be only rounding.
+    /// The groups in `priced`, and the groups whose price may be only rounding.
     pub perhaps_priced: Vec<usize>,
     /// The placements that the prices rule out: `(group, class of the problem)`.
     pub left: Vec<(usize, usize)>,
 }
 
-/// The purpose of a round in doubles.
+/// What a round in doubles is solved for.
 #[derive(Clone, Copy, PartialEq)]
 enum Aim {
     /// An allocation. It is an error if doubles do not tell which users are blocked.
     Allocation,
-    /// Prices that prove an allocation. Frozen levels may be lower by the fraction `room`.
+    /// Prices that prove an allocation. Frozen levels may be missed by the fraction `room`.
     Prices { room: f64 },
-    /// A guess from which exact rounds start. Frozen levels may be lower by the fraction `room`.
+    /// A guess from which exact rounds start. Frozen levels may be missed by the fraction `room`.
     Guess { room: f64 },
 }
 
 /// The result of a round.
 struct Solved<'a> {
-    /// The rounds before this one, of groups that no other group blocks.
+    /// The earlier rounds of groups that no other group blocks.
     peeled: Vec<Solved<'a>>,
     block: BlockPrices,
     rest: Rest<'a, f64>,
     solves: usize,
 }
 
-/// The results of all rounds.
+/// The results of all rounds of several parts.
 #[derive(Default)]
 pub struct Rounds {
     pub settled: Vec<Settled<f64>>,
@@ -70,23 +69,22 @@ pub fn run(data: &LevelData<'_>, settings: Settings) -> Result<LexicographicOpti
     Ok(LexicographicOptimum { tasks, duals: Vec::new(), rounds, solves, pivots: 0 })
 }
 
-/// Computes short prices that nearly prove the levels. The prices come from doubles, and the bounds
-/// are what these prices prove exactly.
+/// Computes short prices that nearly prove the levels. The prices come from doubles. Their bounds are proven exactly.
 pub fn duals(data: &LevelData<'_>, settings: Settings) -> Vec<LevelDual> {
     let found = rounds_with_some_room(first_parts(data), settings, |room| Aim::Prices { room });
     Duals::of_blocks(data, found.blocks).of_problem(data)
 }
 
-/// Solves the rounds of parts, and of the parts that remain after them. A round that doubles do not
-/// decide is guessed.
+/// Solves the rounds of parts, and of the parts that remain after them. If doubles do not decide a round, its outcome
+/// is guessed.
 pub fn guess(waiting: Vec<Part<'_>>, settings: Settings) -> Rounds {
     rounds_with_some_room(waiting, settings, |room| Aim::Guess { room })
 }
 
-/// Solves the rounds of parts, and of the parts that remain after them. Each round uses the
-/// smallest value of `room` with which it has a solution.
+/// Solves the rounds of parts, and of the parts that remain after them. Each round uses the smallest tolerance `room`
+/// with which it has a solution.
 ///
-/// A part without a solution keeps its tasks.
+/// The tasks of a part without a solution stay unchanged.
 fn rounds_with_some_room(
     waiting: Vec<Part<'_>>,
     settings: Settings,
@@ -109,7 +107,7 @@ fn given_up<'a>(part: &Part<'a>) -> Solved<'a> {
     Solved { peeled: Vec::new(), block: BlockPrices::default(), rest, solves: 0 }
 }
 
-/// Runs all rounds, each solved by `solve`.
+/// Runs all rounds. `solve` solves the round of one part.
 fn rounds<'a>(
     mut waiting: Vec<Part<'a>>,
     solve: impl Fn(&Part<'a>) -> Result<Solved<'a>, LevelsError> + Sync,
@@ -127,7 +125,7 @@ impl Rounds {
     /// Records a round. Returns the parts that remain after it.
     fn take_over<'a>(&mut self, solved: Solved<'a>) -> Vec<Part<'a>> {
         let Solved { peeled, mut block, rest, solves } = solved;
-        // The round of a peeled block leaves no parts.
+        // A peeled round leaves no parts.
         for peeled in peeled {
             self.take_over(peeled);
         }
@@ -157,8 +155,8 @@ fn solve<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
     round(part, settings, aim)
 }
 
-/// Solves the groups that no other group seems to block. Returns their round, and the part without
-/// these groups and their classes.
+/// Solves the round of the groups that no other group seems to block. Returns this round, and the part without these
+/// groups and their classes.
 fn peel<'a>(
     part: &Part<'a>,
     likely: &mut LikelyLevel,
@@ -176,7 +174,7 @@ fn peel<'a>(
     let least = LEVELS.dual_tolerance * rows.iter().map(worth).sum::<f64>();
     let prices: BTreeSet<usize> = rows.iter().filter(|row| worth(row) > least).map(|(row, _)| *row).collect();
     let (rest, left) = without(part, priced, |row| prices.contains(&row))?;
-    // A blocked group with a demand of 0 may continue together with others.
+    // Only priced groups are settled here. A blocked group with a demand of 0 may remain in the rest.
     solved.rest.settled.retain(|(g, _)| priced.contains(g));
     let is_settled = solved.rest.settled.len() == priced.len();
     solved.rest = Rest { parts: Vec::new(), left, ..solved.rest };
@@ -191,8 +189,7 @@ fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
         search.room = room;
     }
     let mut solution = search.newton_in_doubles()?;
-    // A solution that HiGHS accepts as optimal may leave a little capacity unused. This little can
-    // be much for a small group.
+    // A solution that HiGHS accepts as optimal may leave a little capacity unused. For a small group this may be much.
     if !matches!(aim, Aim::Guess { .. })
         && let Some(Ok(sharp)) = search.master.as_mut().map(Master::solve_sharply)
     {
@@ -228,7 +225,7 @@ fn round<'a>(part: &Part<'a>, settings: Settings, aim: Aim) -> Result<Solved<'a>
     Ok(Solved { peeled: Vec::new(), block, rest, solves: search.solves })
 }
 
-/// Returns the prices of a round.
+/// Returns the prices of a round. Prices of levels up to `least` may be only rounding.
 fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices {
     let rows = part.rows.iter().copied().zip(solution.prices.iter().copied());
     let above = |least: f64| {
@@ -244,7 +241,7 @@ fn prices(part: &Part<'_>, solution: &MasterSolution, least: f64) -> BlockPrices
     }
 }
 
-/// Returns, by group, the classes whose reduced cost may be 0, including those on which it runs.
+/// Returns for each group the classes whose reduced cost may be 0, including the classes on which the group runs.
 fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
     let most = solution.group_prices.iter().copied().fold(0.0, f64::max);
     let mut stays: Vec<Vec<usize>> = vec![Vec::new(); part.groups.len()];
@@ -261,7 +258,7 @@ fn stays(part: &Part<'_>, solution: &MasterSolution) -> Vec<Vec<usize>> {
     stays
 }
 
-/// Returns `(class, tasks)` by group, cut down to the group's target.
+/// Returns `(class, tasks)` for each group, cut down to the target of the group.
 fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<Vec<(usize, f64)>> {
     let mut groups: Vec<Vec<(usize, f64)>> = vec![Vec::new(); part.groups.len()];
     for (placement, level) in &solution.placed {
@@ -292,7 +289,7 @@ fn tasks(part: &Part<'_>, solution: &MasterSolution, targets: &[Target]) -> Vec<
     groups
 }
 
-/// Returns whether the allocation exceeds no capacity, in doubles, by more than the fraction
+/// Returns true if the allocation exceeds no capacity, in doubles, by more than the fraction
 /// [`Levels::sound`](crate::settings::Levels::sound).
 pub fn is_sound(data: &LevelData<'_>, optimum: &LexicographicOptimum<f64>) -> bool {
     let whole = Part::whole(data);

@@ -1,16 +1,15 @@
 //! A first basis from the interior point method, for programmes that need many simplex steps.
 //!
-//! The first columns are the cheapest classes of every group at guessed prices, and for each class
-//! the groups that suit it best. The programme is then solved with increasing accuracy. After each
-//! solve, columns with a negative reduced cost are added, until there are none. Each solve starts
-//! from a point of the previous solve that was still far from all bounds.
+//! The first columns are the cheapest classes of every group at guessed prices, and for each class the groups that suit
+//! it best. The programme is then solved with increasing accuracy. After each solve, columns with a negative reduced
+//! cost are added, until there are none. Each solve starts from a point of the previous solve that was still far from
+//! all bounds.
 //!
-//! The last solve adds small pseudo-random costs. They select one vertex among the many optimal
-//! placements. If the programme is solved to more digits than the costs have, the support of the
-//! point is a basis.
+//! The last solve adds small pseudo-random costs. They select one vertex among the many optimal placements. If the
+//! programme is solved to more digits than the costs have, the support of the point is a basis.
 //!
-//! The correctness of the result does not depend on any of this: HiGHS continues from the basis,
-//! and exact arithmetic checks the result.
+//! The correctness of the result does not depend on this basis: HiGHS continues from it, and exact arithmetic checks
+//! the result.
 
 use super::interior::{Point, Programme, solve};
 use super::part::{GroupOnClass, Need, Part};
@@ -19,20 +18,21 @@ use crate::settings::{GUESS, INTERIOR};
 
 /// A basis in which the level is basic and most groups run on one class alone.
 pub struct FirstBasis {
-    /// By group: the class on which most of the group runs. This placement is basic.
+    /// For each group, the class on which most of its tasks run. This placement is basic.
     pub favourite: Vec<usize>,
-    /// The other placements, and whether they are basic.
+    /// The other placements, and true for each that is basic.
     pub others: Vec<(GroupOnClass, bool)>,
-    /// By row: whether it is full.
+    /// For each row, true if its capacity is used up.
     pub tight: Vec<bool>,
 }
 
-/// The columns of the programme: the classes by group, ascending.
+/// The columns of the programme: for each group its classes, ascending.
 type Columns = Vec<Vec<usize>>;
 
-/// Computes a first basis from prices by row.
+/// Computes a first basis from the prices of the rows.
 ///
-/// Returns `None` if the method does not pay off, or numbers are too far apart for it.
+/// Returns `None` if the programme is too small for the method to pay off, if the method does not apply, or if numbers
+/// are too far apart for doubles.
 pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<FirstBasis> {
     let n_placements = part.n_placements();
     let has_task_row = (0..part.groups.len()).any(|g| part.has_task_row(g));
@@ -113,9 +113,8 @@ fn first_columns(part: &Part<'_>, prices: &[f64]) -> Columns {
 
 /// Returns the columns with the largest values.
 ///
-/// The number of columns for each group is
-/// [`Interior::last_columns`](crate::settings::Interior::last_columns). Each class gets the same
-/// number, ordered by the fraction of the class that they use.
+/// Each group gets [`Interior::last_columns`](crate::settings::Interior::last_columns) columns. Each class gets the
+/// same number of columns: those that use the largest fractions of the class.
 fn largest(programme: &Programme, point: &Point) -> Columns {
     let mut of_class: Vec<Vec<(f64, usize)>> = vec![Vec::new(); programme.class_rows.len() - 1];
     let mut is_selected = vec![false; programme.n_columns()];
@@ -134,8 +133,7 @@ fn largest(programme: &Programme, point: &Point) -> Columns {
     programme.group_columns.windows(2).map(selected).collect()
 }
 
-/// Returns whether setting up the equations of all columns takes much less work than factoring
-/// them.
+/// Returns true if setting up the equations of all columns takes much less work than factoring them.
 fn is_factoring_all(part: &Part<'_>) -> bool {
     let rows = part.class_rows();
     let (mut on_class, mut by_rows) = (vec![0.0; part.n_classes()], 0.0);
@@ -160,7 +158,7 @@ struct Builder<'a> {
 }
 
 impl Builder<'_> {
-    /// Builds the programme of some columns. Returns `None` if a number is out of range.
+    /// Builds the programme with the given columns. Returns `None` if a number is out of range.
     fn programme(&self, columns: &Columns, tie_cost: f64) -> Option<Programme> {
         let part = self.part;
         let mut programme = Programme {
@@ -199,8 +197,8 @@ impl Builder<'_> {
         Some(programme)
     }
 
-    /// Adds the cheapest of the columns that would raise the level at the prices of a point.
-    /// Returns how many were added.
+    /// Adds the cheapest of the columns that would raise the level at the prices of a point. Returns the number of
+    /// added columns.
     fn add_helpful(&self, columns: &mut Columns, point: &Point) -> usize {
         let part = self.part;
         let prices: Vec<f64> = point.p.iter().zip(&part.capacity).map(|(p, c)| p / c).collect();

@@ -10,11 +10,11 @@ use super::part::Part;
 
 /// The integer data of the capacity rows, computed once for all rounds.
 pub struct Integers {
-    /// By row of the constraints: the factor that makes the row integer.
+    /// For each row of the constraints, the factor that makes the row integer.
     pub scale: Vec<Integer>,
-    /// By row of the constraints: its scaled capacity.
+    /// Scaled capacity of each row of the constraints.
     pub capacity: Vec<Integer>,
-    /// By group: `(resource, scaled usage)`, if it is the same on all classes.
+    /// For each group, `(resource, scaled usage)`, if the scaled usage is the same on all classes.
     base: Vec<Option<Vec<(usize, Integer)>>>,
 }
 
@@ -64,7 +64,7 @@ impl Integers {
     }
 }
 
-/// Returns, by row, a common multiple of the denominators of its capacity and of the groups' usage.
+/// Returns for each row a common multiple of the denominators of its capacity and of the groups' usage.
 fn row_scales(data: &LevelData<'_>) -> Vec<Integer> {
     let constraints = data.constraints;
     let problem = constraints.problem();
@@ -96,7 +96,7 @@ fn row_scales(data: &LevelData<'_>) -> Vec<Integer> {
     scale
 }
 
-/// Makes the scales of all rows of a resource the same, and returns them by resource.
+/// Makes the scales of all rows of a resource the same. Returns the scale of each resource.
 fn share_scales(scale: &mut [Integer], rows: &[Row], n_resources: usize) -> Vec<Integer> {
     let mut shared = vec![Integer::from(1); n_resources];
     for (scale, row) in scale.iter().zip(rows) {
@@ -112,7 +112,7 @@ fn share_scales(scale: &mut [Integer], rows: &[Row], n_resources: usize) -> Vec<
     shared
 }
 
-/// Returns `value * scale`, where `scale` is a multiple of the denominator.
+/// Returns `value * scale`. `scale` must be a multiple of the denominator of `value`.
 pub fn scaled(value: &Rational, scale: &Integer) -> Integer {
     Integer::from(scale / value.denom()) * value.numer()
 }

@@ -4,10 +4,10 @@
 //! max t - c y   such that   A y + s = b,   E y - a t = f,   y, s >= 0
 //! ```
 //!
-//! `A` has a row for each capacity row, and `E` one for each group. The method uses a predictor and
-//! a corrector (Mehrotra), with corrections towards the centre (Gondzio). Newton's equations are
-//! reduced to the capacity rows or to the groups, whichever takes less work to factor. The other
-//! two blocks are diagonal or block diagonal.
+//! `A` has a row for each capacity row, and `E` one for each group. The method uses a predictor and a corrector
+//! (Mehrotra), with corrections towards the centre (Gondzio). Newton's equations are reduced to the capacity rows or to
+//! the groups, whichever takes less work to factor. The other two blocks of the equations are diagonal or block
+//! diagonal.
 
 mod newton;
 mod point;
@@ -23,25 +23,25 @@ pub use point::Point;
 /// A programme in which usage is measured in fractions of capacity rows.
 #[derive(Clone)]
 pub struct Programme {
-    /// By class: its first row; one more entry for the end.
+    /// First row of each class, and the number of rows as last entry.
     pub class_rows: Vec<usize>,
-    /// By group: its first column; one more entry for the end.
+    /// First column of each group, and the number of columns as last entry.
     pub group_columns: Vec<usize>,
-    /// By column: its class.
+    /// Class of each column.
     pub class: Vec<usize>,
-    /// By column: its group.
+    /// Group of each column.
     pub group: Vec<usize>,
-    /// By column: the start of its entries.
+    /// Position in `entries` at which the entries of each column start.
     pub start: Vec<usize>,
-    /// The entries of the columns, one for each row of the class.
+    /// Entries of all columns, one after the other. A column has one entry for each row of its class.
     pub entries: Vec<f64>,
-    /// By column: the cost `c`.
+    /// Cost `c` of each column.
     pub cost: Vec<f64>,
-    /// By row: the capacity `b`.
+    /// Capacity `b` of each row.
     pub capacity: Vec<f64>,
-    /// By group: the multiple `a` of the level.
+    /// For each group, the multiple `a` of the level `t` that the group must reach.
     pub multiple: Vec<f64>,
-    /// By group: the fixed level `f`.
+    /// For each group, the level `f` that the group must reach in addition to `a t`.
     pub fixed: Vec<f64>,
 }
 
@@ -50,7 +50,7 @@ impl Programme {
         self.class.len()
     }
 
-    /// Returns whether all columns are in another programme of the same groups.
+    /// Returns true if `wider`, a programme of the same groups, has all columns of this programme.
     pub fn is_within(&self, wider: &Self) -> bool {
         let classes = |programme: &Self, g: usize| programme.group_columns[g]..programme.group_columns[g + 1];
         (0..self.multiple.len()).all(|g| {
@@ -115,7 +115,7 @@ impl Programme {
         self.numbers(self.multiple.len(), sum)
     }
 
-    /// Computes `count` numbers by index, in parallel if there are many columns.
+    /// Computes `of(0)`, ..., `of(count - 1)`, in parallel if there are many columns.
     fn numbers(&self, count: usize, of: impl Fn(usize) -> f64 + Sync) -> Vec<f64> {
         if !self.is_shared() {
             return (0..count).map(of).collect();
@@ -136,7 +136,7 @@ impl Programme {
         if self.is_shared() { rayon::join(a, b) } else { (a(), b()) }
     }
 
-    /// Returns whether threads share the loops over all columns.
+    /// Returns true if the loops over all columns are divided among threads.
     fn is_shared(&self) -> bool {
         self.n_columns() >= INTERIOR.shared_columns
     }
@@ -147,7 +147,7 @@ struct Residuals {
     rows: Vec<f64>,
     groups: Vec<f64>,
     columns: Vec<f64>,
-    /// The residual `1 - a l`.
+    /// The residual `1 - a l` of the equation of the level.
     level: f64,
     /// The mean of the products `y z` and `s p`, which are 0 at the optimum.
     mu: f64,
@@ -158,8 +158,7 @@ struct Residuals {
 /// The result of [`solve`].
 pub struct Solved {
     pub point: Point,
-    /// An intermediate point that is still far from the bounds: the start of a solve with more
-    /// columns.
+    /// An intermediate point that is still far from the bounds. A solve with more columns can start from this point.
     pub early: Option<Point>,
 }
 
@@ -266,8 +265,7 @@ fn step(programme: &Programme, newton: &Newton<'_>, point: &mut Point, rest: &Re
     for (k, product) in rows.iter_mut().enumerate() {
         *product += centre - affine.s[k] * affine.p[k];
     }
-    // Corrector: the direction towards equal products, which removes the second-order change of the
-    // predictor.
+    // Corrector: the direction towards equal products. It also removes the second-order change of the predictor.
     let mut best = newton.direction(programme, point, rest, &columns, &rows);
     let (mut primal, mut dual) = best.lengths(programme, point);
     for _ in 0..INTERIOR.corrections {

@@ -1,9 +1,8 @@
-//! Proven bounds of levels, for callers that do not want exact work or have no more time for it.
+//! Proven bounds of levels, for callers without time for exact work.
 //!
-//! Exact rounds that have ended keep their levels. Small parts are also solved exactly, which takes
-//! no longer than doubles. All other parts are solved in doubles. Their allocation is rounded to
-//! short numbers that are exactly feasible (the file `feasible`). The prices of all blocks bound
-//! the remaining levels (the file `bounds`).
+//! Exact rounds that have ended keep their levels. Small parts are also solved exactly, which takes no longer than
+//! doubles. All other parts are solved in doubles. Their allocation is rounded to short numbers that are exactly
+//! feasible (the file `feasible`). The prices of all blocks bound the remaining levels (the file `bounds`).
 
 mod bounds;
 mod feasible;
@@ -25,13 +24,12 @@ use crate::settings::LEVELS;
 /// A feasible allocation near the lexicographic maximum, with bounds of all levels of the maximum.
 #[derive(Debug, Clone)]
 pub struct LevelIntervals {
-    /// The tasks by user: `(class, tasks)`, ascending by class.
+    /// Tasks of each user, indexed by user: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By user: the least and the largest possible level `u_n x_n / w_n` in the lexicographic
-    /// maximum.
+    /// For each user, the least and the largest possible level `u_n x_n / w_n` in the lexicographic maximum.
     pub levels: Vec<(Rational, Rational)>,
-    /// By user: the level that it would have with the whole cluster to itself; 0 if it cannot have
-    /// any tasks.
+    /// For each user, the level that it would have with the whole cluster to itself. 0 if the user cannot have any
+    /// tasks.
     pub alone: Vec<Rational>,
     /// The number of rounds, as in [`super::LexicographicOptimum`].
     pub rounds: usize,
@@ -48,20 +46,19 @@ impl LevelIntervals {
     }
 }
 
-/// What is known of the lexicographic maximum when the time is up.
+/// The lexicographic maximum, or bounds of it if the time did not suffice.
 #[derive(Debug, Clone)]
 pub enum Within {
     /// The exact maximum.
     Exact(LexicographicOptimum<Rational>),
-    /// Bounds of its levels.
+    /// Proven bounds of the levels of the maximum.
     Between(LevelIntervals),
 }
 
-/// Computes the lexicographic maximum, or proven bounds of its levels if the time of the settings
-/// does not suffice.
+/// Computes the lexicographic maximum, or proven bounds of its levels if the time of the settings does not suffice.
 ///
-/// There is always an answer: if everything else fails, a level is between 0 and the level that the
-/// user would have alone.
+/// There is always an answer. In the worst case, a level is only known to be between 0 and the level that the user
+/// would have alone.
 #[must_use]
 pub fn lexicographic_within(
     constraints: &Constraints<'_>,
@@ -85,7 +82,7 @@ fn bound_levels<'a>(
 ) -> LevelIntervals {
     let constraints = data.constraints;
     let late = Settings { until: Some(Instant::now() + LEVELS.grace), ..settings };
-    // Parts that fail here are solved in doubles.
+    // Parts that fail here are solved in doubles below.
     let _ = rounds.go_on(late, |part| part.n_placements() <= settings.small);
     let mut blocks = rounds.blocks();
     let waiting = std::mem::take(&mut rounds.waiting);
@@ -109,11 +106,11 @@ fn bound_levels<'a>(
     LevelIntervals { tasks, levels, alone, rounds: n_rounds, solves }
 }
 
-/// The results of exact rounds on levels.
+/// Levels, and lower bounds of levels, that exact rounds have determined.
 struct KnownLevels {
-    /// By group: its level in the lexicographic maximum, if a round has determined it.
+    /// For each group, its level in the lexicographic maximum, if a round has determined it.
     levels: Vec<Option<Rational>>,
-    /// By group: a lower bound of its level.
+    /// For each group, a lower bound of its level.
     low: Vec<Rational>,
 }
 

@@ -1,16 +1,14 @@
-//! The dual simplex method with a key class for every group, for programmes with many groups and
-//! few rows.
+//! The dual simplex method with a key class for every group, for programmes with many groups and few rows.
 //!
-//! The tasks of a group on its key class follow from the level and from its tasks on other classes.
-//! A basis therefore has only as many columns as there are rows, however many groups there are
-//! (generalised upper bounding; docs/theory.md, Fact 0). The basis is factored again at every step,
-//! so errors do not accumulate. A step moves the prices along a line until the bound on the level
-//! that they prove falls no further. Thousands of groups may change their class during one step.
+//! The tasks of a group on its key class follow from the level and from its tasks on other classes. A basis therefore
+//! has only as many columns as there are rows, however many groups there are (generalised upper bounding;
+//! docs/theory.md, Fact 0). The basis is factored again at every step, so errors do not accumulate. A step moves the
+//! prices along a line until the bound on the level that they prove falls no further. Thousands of groups may change
+//! their class during one step.
 //!
-//! In the first basis, an auxiliary column for every row except the dearest exchanges its capacity
-//! at the given prices for capacity of the dearest row. These columns later leave the basis. The
-//! prices are computed for a sample of the groups, which starts from the prices of a smaller
-//! sample.
+//! In the first basis, an auxiliary column for every row except the dearest exchanges its capacity at the given prices
+//! for capacity of the dearest row. These columns later leave the basis. The prices are first computed for a sample of
+//! the groups, and then for larger samples, each of which starts from the prices of the sample before.
 //!
 //! The result is a basis from which HiGHS continues, so its quality affects only the running time.
 
@@ -30,12 +28,12 @@ use factors::Factors;
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Column {
     Level,
-    /// The free capacity of a row.
+    /// The free capacity of a row (its slack).
     Slack(usize),
-    /// A group on a class other than its key class. The column moves tasks there from the key
+    /// A group on a class other than its key class. This column moves tasks of the group from the key class to this
     /// class.
     Placement(GroupOnClass),
-    /// Capacity of one row, exchanged at a price for capacity of another row.
+    /// Capacity of row `row`, exchanged at `price` for capacity of row `of`.
     Sold {
         row: usize,
         price: f64,
@@ -50,26 +48,27 @@ struct Keys<'a> {
     needs: &'a [Need],
     /// The groups of the programme, ascending: all groups, or a sample.
     groups: Vec<usize>,
-    /// By row: its capacity for these groups.
+    /// Capacity of each row that is available to these groups.
     capacity: Vec<f64>,
-    /// By group: its key class.
+    /// Key class of each group.
     key: Vec<usize>,
-    /// By group: the cost of a unit of level on its dearest class if every row costs 1.
+    /// For each group, the cost of a unit of level on its dearest class if every row costs 1.
     size: Vec<f64>,
     /// The scale of the small costs that break ties between classes, in units of prices.
     scale: f64,
     /// The columns of the basis, as many as rows.
     basis: Vec<Column>,
-    /// By row, as a fraction of its capacity: the load of groups on their keys per unit of level.
+    /// For each row, the load of groups on their key classes per unit of level, as a fraction of the capacity.
     level_load: Vec<f64>,
-    /// By row: the load of groups on their keys that does not depend on the level.
+    /// For each row, the load of groups on their key classes that does not depend on the level, as a fraction of the
+    /// capacity.
     fixed_load: Vec<f64>,
-    /// The tie-breaking costs of these loads, without their scale.
+    /// The tie-breaking costs of `level_load` and `fixed_load`, not multiplied by `scale`.
     level_cost: f64,
     fixed_cost: f64,
 }
 
-/// Returns whether the method suits a part.
+/// Returns true if the method suits a part: few rows, many placements, and no task limits that need a row.
 pub fn is_for(part: &Part<'_>) -> bool {
     part.rows.len() < GUESS.few_rows
         && part.n_placements() >= KEYS.least_placements
@@ -78,7 +77,7 @@ pub fn is_for(part: &Part<'_>) -> bool {
 
 /// Computes a basis that is optimal or nearly so, and its level, from guessed prices of the rows.
 ///
-/// Returns `None` if the fixed levels cannot be placed, or numbers are too far apart.
+/// Returns `None` if the fixed levels cannot be placed, or if numbers are too far apart for doubles.
 pub fn start(part: &Part<'_>, unit: f64, needs: &[Need], prices: &[f64]) -> Option<(FirstBasis, f64)> {
     let mut prices = prices.to_vec();
     let mut fewer = (part.groups.len() / KEYS.sample).max(1).ilog(KEYS.growth);
@@ -142,7 +141,7 @@ impl<'a> Keys<'a> {
             keys.key[g] = best.1;
             keys.add_key(g, 1.0);
         }
-        // The level is worth 1.
+        // Scales the costs so that the level is worth 1.
         keys.scale /= worth_of_level * unit;
         let worth: Vec<f64> = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).collect();
         let of = (0..n).max_by(|a, b| worth[*a].total_cmp(&worth[*b]))?;
@@ -156,8 +155,8 @@ impl<'a> Keys<'a> {
         Some(keys)
     }
 
-    /// Steps until the basis is optimal, or the limit of steps is reached. Returns the prices by
-    /// row, and the level.
+    /// Takes steps until the basis is optimal or the limit of steps is reached. Returns the price of each row, and the
+    /// level.
     fn solve(&mut self) -> Option<(Vec<f64>, f64)> {
         // A step reads two prices of every placement, factors the basis, and solves with it.
         let placements: usize = self.groups.iter().map(|g| self.part.classes[*g].len()).sum();
@@ -183,7 +182,7 @@ impl<'a> Keys<'a> {
         self.scale * self.size[g] * noise(g, c)
     }
 
-    /// Adds `times` the load of a group on its key.
+    /// Adds `times` the load of group `g` on its key class to the loads of the rows.
     fn add_key(&mut self, g: usize, times: f64) {
         let Need { multiple, fixed } = self.needs[g];
         let tasks = self.part.tasks_per_level_f64(g, self.key[g]) * times;
@@ -203,7 +202,7 @@ impl<'a> Keys<'a> {
         self.add_key(g, 1.0);
     }
 
-    /// Adds `times` the load of one unit of level on a class.
+    /// Adds `times` the load of one unit of level of a group on a class to `column`.
     fn add_placement_load(&self, GroupOnClass { g, c }: GroupOnClass, times: f64, column: &mut [f64]) {
         let tasks = self.part.tasks_per_level_f64(g, c) * self.unit * times;
         for (row, usage) in self.part.usage(g, c) {
@@ -211,7 +210,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Returns the entries of a column, by row.
+    /// Returns the entries of a column, indexed by row.
     fn column(&self, column: Column) -> Vec<f64> {
         let mut entries = vec![0.0; self.level_load.len()];
         match column {
@@ -226,7 +225,7 @@ impl<'a> Keys<'a> {
         entries
     }
 
-    /// Returns the worth of a column in levels.
+    /// Returns the worth of a column, in units of the level.
     fn worth(&self, column: Column) -> f64 {
         match column {
             Column::Level => 1.0 - self.scale * self.level_cost,
@@ -237,7 +236,7 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Factors the basis. The key of each group becomes the basic class on which it has most tasks.
+    /// Factors the basis. The key of each group becomes the basic class on which it has the most tasks.
     fn factors(&mut self) -> Option<Factors> {
         loop {
             let factors = Factors::of(self)?;
@@ -249,8 +248,8 @@ impl<'a> Keys<'a> {
         }
     }
 
-    /// Returns the largest placement that clearly exceeds the group's tasks on its key, and the
-    /// position of the placement in the basis.
+    /// Searches for the placement that most clearly exceeds the group's tasks on its key class. Returns its position in
+    /// the basis and the placement.
     fn larger_than_key(&self, factors: &Factors) -> Option<(usize, GroupOnClass)> {
         let level = factors.values[factors.level];
         let mut on_key: BTreeMap<usize, f64> = BTreeMap::new();
@@ -272,9 +271,8 @@ impl<'a> Keys<'a> {
         larger.max_by(|a, b| factors.values[a.0].total_cmp(&factors.values[b.0]))
     }
 
-    /// Returns the column of the basis that violates its bounds most, relative to the length of its
-    /// row of the inverse. The second number says whether prices move along that row (1) or against
-    /// it (-1).
+    /// Returns the column of the basis that violates its bounds most, relative to the length of its row of the inverse.
+    /// The second value says whether prices move along that row (1) or against it (-1).
     fn leaving(&self, factors: &Factors) -> Option<(usize, f64)> {
         let mut best: Option<(f64, usize, f64)> = None;
         for (at, column) in self.basis.iter().enumerate() {

@@ -9,14 +9,13 @@
 use super::inside::FirstBasis;
 use super::part::{GroupOnClass, Part, Target};
 
-/// The fraction of a level, and of a capacity, that rounding may have changed.
+/// The relative error of a level, and of a capacity, that counts as rounding.
 const ROUNDING: f64 = 1e-7;
 
-/// Computes the basis. Returns `None` if no allocation is known, or groups are not at the level of
-/// their targets.
+/// Computes the basis. Returns `None` if no allocation is known, or if groups are not at the level of their targets.
 pub fn start(part: &Part<'_>) -> Option<FirstBasis> {
     let known = part.data.known.as_ref()?;
-    // By group: its classes, and its levels there.
+    // Returns the classes of a group, and its level on each class.
     let on_class = |g: usize| {
         let here = known[part.groups[g]].iter().filter_map(|(i, x)| Some((part.class_here(*i)?, x)));
         let here = here.filter(|(c, _)| part.classes[g].binary_search(c).is_ok());

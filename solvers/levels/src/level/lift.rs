@@ -23,33 +23,33 @@ use super::part::{GroupOnClass, Part, Target};
 use super::rounds::Settings;
 use evenhand_lp::linear::Lu;
 
-/// The name under which a level is charged.
+/// The name under which the work for a level is charged to the budget.
 pub const LEVEL: &str = "an exact level";
 
-/// By group: `(class, tasks)`, if the group does not run on its key class alone.
+/// For each group, `(class, tasks)` if the group does not run on its key class alone.
 pub type SplitTasks = Vec<Option<Vec<(usize, Rational)>>>;
 
 /// The exact optimum of one round.
 pub struct Lifted {
     /// The level `t`.
     pub level: Rational,
-    /// By capacity row: the price per unit of the row, up to a common scale.
+    /// For each capacity row, the price per unit of the row, up to a common scale.
     pub prices: Vec<Rational>,
-    /// By group: the price of one more task, on the same scale.
+    /// For each group, the price of one more task, on the same scale.
     pub group_prices: Vec<Rational>,
-    /// The groups that run on several classes.
+    /// The tasks of the groups that run on several classes.
     pub split: SplitTasks,
-    /// By group: the class on which it runs, or one of its classes if it is split. `None` if its
-    /// level has the price 0 and it has more tasks than it needs.
+    /// For each group, the class on which it runs, or one of its classes if it is split. `None` if the level of the
+    /// group has the price 0 and the group has more tasks than it needs.
     pub key: Vec<Option<usize>>,
-    /// By group: the classes that cost as much as its level is worth.
+    /// For each group, the classes that cost exactly as much as its level is worth.
     pub stays: Vec<Vec<usize>>,
 }
 
 /// The reason why a basis could not be lifted.
 #[derive(Debug)]
 pub enum LiftFailure {
-    /// The basis has another structure than the elimination relies on, or is singular.
+    /// The basis does not have the structure on which the elimination relies, or is singular.
     Structure,
     /// The vertex violates a constraint.
     PrimalInfeasible,
@@ -69,13 +69,13 @@ pub struct Lift<'a> {
 
 /// The kernel: the basis after the keys are eliminated.
 struct Kernel {
-    /// By group: its key class; `None` for a group whose own slack is basic.
+    /// Key class of each group. `None` for a group whose own slack is basic.
     key: Vec<Option<usize>>,
     /// `(group, class)` of the other basic placements.
     extras: Vec<(usize, usize)>,
     /// The capacity rows whose slack is not basic, ascending.
     tight: Vec<usize>,
-    /// By capacity row: its position in `tight`.
+    /// For each capacity row, its position in `tight`.
     position: Vec<Option<usize>>,
 }
 
@@ -156,8 +156,8 @@ impl<'a> Lift<'a> {
         Lu::factor(rows, kernel.tight.len()).map_err(|_| LiftFailure::Structure)
     }
 
-    /// Calls `visit` with the usage of each row by a task of a group on class `i`, and with minus
-    /// its usage on its key class.
+    /// Calls `visit` with the usage of each row by a task of group `g` on class `i`, and with minus the usage of each
+    /// row by a task on the key class of the group.
     fn for_each_change(&self, kernel: &Kernel, g: usize, i: usize, mut visit: impl FnMut(usize, Integer)) {
         for (row, value) in self.integers.usage(self.part, g, i) {
             visit(row, value.into_owned());
@@ -169,7 +169,7 @@ impl<'a> Lift<'a> {
         }
     }
 
-    /// Computes the null vector of the equations, in integers, by capacity row.
+    /// Computes the prices of the capacity rows, in integers: the null vector of the equations.
     fn prices(&self, kernel: &Kernel, factors: &Lu) -> Result<Vec<Integer>, LiftFailure> {
         // The equations are independent, and there is one equation less than there are prices.
         let [free] = factors.free_columns() else { return Err(LiftFailure::Structure) };
@@ -177,7 +177,7 @@ impl<'a> Lift<'a> {
         null[*free] = Rational::from(1);
         factors.solve(vec![Rational::new(); kernel.extras.len()], &mut null);
         let (null, _) = over_one_denominator(&null);
-        // Choose the sign that makes the sum of the prices positive. A zero sum cannot be a dual.
+        // The sign is chosen such that the sum of the prices is positive. A zero sum cannot be a dual.
         let is_negative = null.iter().sum::<Integer>() < 0;
         let mut prices = vec![Integer::new(); self.part.rows.len()];
         for (&row, value) in kernel.tight.iter().zip(null) {
@@ -204,8 +204,8 @@ impl<'a> Lift<'a> {
         }
     }
 
-    /// Checks that no group has a class that is cheaper than the worth of its level. Returns, by
-    /// group, the classes of exactly that cost.
+    /// Checks that no group has a class that is cheaper than the worth of its level. Returns for each group the classes
+    /// whose cost equals this worth.
     fn check_dual(
         &self,
         prices: &[Integer],
@@ -233,15 +233,16 @@ impl<'a> Lift<'a> {
         if improving.is_empty() { Ok(stays) } else { Err(LiftFailure::Improvable(improving)) }
     }
 
-    /// Computes the level and, by capacity row, the scaled capacity minus the targets on the keys.
+    /// Computes the level. Also computes, for each capacity row, the scaled capacity minus the usage of the targets on
+    /// the key classes.
     fn level(
         &self,
         kernel: &Kernel,
         prices: &[Integer],
         group_prices: &[Integer],
     ) -> Result<(Rational, Vec<Rational>), LiftFailure> {
-        // The needs of the target levels by row: the tasks per level for this round and each
-        // earlier one, and the tasks themselves for satisfied groups.
+        // The needs of the target levels: tasks per level for this round and for each earlier level, and numbers of
+        // tasks for satisfied groups.
         let mut active = LoadSum::new();
         let mut frozen: Vec<LoadSum<'_>> = self.part.levels.iter().map(|_| LoadSum::new()).collect();
         let mut satisfied = LoadSum::new();
@@ -254,9 +255,8 @@ impl<'a> Lift<'a> {
             };
             let Some(amount) = amount else { return Err(LiftFailure::Structure) };
             if sum.add(amount, g, i) {
-                // The level is about as long as this denominator, since little of a sum of such
-                // fractions cancels. The numbers of tasks of all users are as long, and must be
-                // computed, stored and written.
+                // The level is about as long as this denominator, since little of a sum of such fractions cancels. The
+                // numbers of tasks of all users are equally long, and must be computed, stored and written.
                 let (long, count) = (words(&active.denominator), active.terms.len() as u64);
                 self.settings.room_for(count, long).map_err(|_| LiftFailure::OutOfTime)?;
                 room(long.saturating_mul(8 * count), LEVEL);
@@ -311,7 +311,7 @@ impl<'a> Lift<'a> {
         rest: &[Rational],
     ) -> Result<SplitTasks, LiftFailure> {
         let (mut rest, scale) = over_one_denominator(rest);
-        // The extras use exactly what the keys leave of the tight rows.
+        // The extra placements use exactly the capacity of the tight rows that the keys leave free.
         let right = kernel.tight.iter().map(|&row| Rational::from(&rest[row])).collect();
         let (tasks, denominator) = over_one_denominator(&factors.solve_transposed(right));
         if tasks.iter().any(|x| *x < 0) {
@@ -360,7 +360,7 @@ impl<'a> Lift<'a> {
     }
 }
 
-/// Removes `surplus` tasks, from the last class backwards.
+/// Removes `surplus` tasks, starting from the last class.
 pub fn trim(list: &mut [(usize, Rational)], mut surplus: Rational) {
     list.sort_by_key(|(i, _)| *i);
     for (_, tasks) in list.iter_mut().rev() {
@@ -403,9 +403,9 @@ struct LoadSum<'a> {
 
 /// The result of a sum of loads.
 struct Loads {
-    /// By capacity row.
+    /// Load of each capacity row.
     rows: Vec<Rational>,
-    /// The amounts, priced at the groups' prices.
+    /// The sum of the amounts, each times the price of a task of its group.
     value: Rational,
 }
 
@@ -414,11 +414,9 @@ impl<'a> LoadSum<'a> {
         Self { terms: Vec::new(), denominator: Integer::from(1) }
     }
 
-    /// Adds a term. Returns whether the denominator has grown, which costs a product of both
-    /// denominators.
+    /// Adds a term. Returns true if the denominator has grown, which costs a product of the two denominators.
     ///
-    /// If many denominators have no common factors, the common denominator has the digits of all of
-    /// them.
+    /// If many denominators have no common factors, the common denominator has the digits of all of them.
     fn add(&mut self, amount: &'a Rational, g: usize, i: usize) -> bool {
         self.terms.push((amount, g, i));
         let grows = !self.denominator.is_divisible(amount.denom());

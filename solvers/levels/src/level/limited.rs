@@ -1,8 +1,8 @@
 //! Lexicographic max-min with limits on the accelerators of users (docs/theory.md, section 12).
 //!
-//! The programme of a round is that of [`lexicographic`](super::lexicographic), with a row `sum_i x_ni / rate_ni <=
-//! at_most` for every user that has such a limit. The programme is stated as a whole, with a row for the level of each
-//! user, because users that are otherwise identical may have different limits:
+//! The programme of a round is the programme of [`lexicographic`](super::lexicographic) with an additional row
+//! `sum_i x_ni / rate_ni <= at_most` for every user that has such a limit. The programme is stated as a whole, with a
+//! row for the level of each user, because users that are otherwise identical may have different limits:
 //!
 //! ```text
 //! max t   such that   the rows of the classes, of the limits and of the tasks hold,
@@ -10,8 +10,8 @@
 //!                     sum_i u_ni x_ni >= w_n (its level)     for every other user.
 //! ```
 //!
-//! A user whose level row has a positive price is blocked at `t`. The prices of a round sum to 1 over the active users,
-//! so each round blocks at least one of them.
+//! A user whose level row has a positive price is blocked at `t`. The prices of the active users' level rows sum to 1,
+//! so each round blocks at least one active user.
 
 use evenhand_exact::{LimitRows, PriceVector, ShareCoefficients};
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Sense, Variable};
@@ -26,12 +26,12 @@ use crate::groups::{capacity_entries, limit_entries};
 /// The column of the level `t`.
 const LEVEL: usize = 0;
 
-/// A user that takes part, and its rows.
+/// A user that takes part, and its rows in the programme.
 struct Seat {
     user: usize,
-    /// The row of its level.
+    /// The row of the user's level.
     row: usize,
-    /// The row of its tasks, if they are limited.
+    /// The row of the user's tasks, if they are limited.
     task_row: Option<usize>,
     is_active: bool,
 }
@@ -39,17 +39,17 @@ struct Seat {
 /// The programme of all rounds.
 struct Programme {
     lp: ExactLp,
-    /// By column: about the largest value.
+    /// For each column, roughly its largest value.
     units: Vec<f64>,
-    /// `(user, class)` of each column after that of the level.
+    /// `(user, class)` of each column after the column of the level.
     placements: Vec<(usize, usize)>,
     seats: Vec<Seat>,
-    /// The number of rows of classes and of limits.
+    /// The number of capacity rows and limit rows.
     n_priced: usize,
 }
 
-/// Computes the weighted lexicographic max-min allocation within limits, in exact rationals, with a proof of each level.
-/// The prices of limits follow those of the capacity rows.
+/// Computes the weighted lexicographic max-min allocation within limits, in exact rationals, with a proof of each
+/// level. In each proof, the prices of limits follow the prices of the capacity rows.
 ///
 /// # Errors
 /// [`LevelsError`] when no exactly optimal basis is found within the limit of pivots.
@@ -140,7 +140,7 @@ impl Programme {
             ..PriceVector::default()
         };
         for seat in &self.seats {
-            // The rows `>=` of a maximum have duals of at most 0.
+            // Rows `>=` of a maximisation have duals of at most 0.
             let weight = Rational::from(-&y[seat.row]);
             if !weight.is_zero() {
                 prices.user_weights.push((seat.user, weight));
@@ -152,7 +152,7 @@ impl Programme {
         LevelDual { level: level.clone(), prices }
     }
 
-    /// Fixes the active users that the prices block. Returns whether there are any.
+    /// Fixes the levels of the active users that the prices block. Returns true if there are such users.
     fn freeze(&mut self, dual: &LevelDual) -> bool {
         let mut any = false;
         for seat in self.seats.iter_mut().filter(|seat| seat.is_active) {

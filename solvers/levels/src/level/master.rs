@@ -29,11 +29,12 @@ use evenhand_lp::highs::{Basis, BasisStatus, ColumnBlock, FloatLp, FloatSolution
 enum Seat {
     /// The group runs on this class alone, without row or column.
     Single(usize),
-    /// The group has a row for its level and, if its level does not express it, one for its tasks.
+    /// The group has a row for its level. If its level does not express its task limit, the group also has a row for
+    /// its tasks.
     Row { level: usize, tasks: Option<usize> },
 }
 
-/// The next method that computes a starting basis. Each is tried once.
+/// The next method to try for a starting basis. Each method is tried once.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Next {
     Keys,
@@ -53,14 +54,14 @@ pub struct Master<'a> {
     known: HashSet<GroupOnClass>,
     needs: Vec<Need>,
     next: Next,
-    /// The guessed prices by row. They show which rows are scarce at high levels, which the prices
-    /// at a low level do not.
+    /// Guessed price of each row. Guessed prices show which rows are scarce at high levels. The prices at a low level
+    /// do not show this.
     hints: Vec<f64>,
     /// The number of simplex iterations so far.
     iterations: i32,
-    /// By capacity row: the usage of the single groups per unit of the level.
+    /// For each capacity row, the usage of the single groups per unit of the level.
     level_load: Vec<f64>,
-    /// By capacity row: the usage of the single groups at fixed levels.
+    /// For each capacity row, the usage of the single groups at fixed levels.
     fixed_load: Vec<f64>,
     /// The guessed level: an upper bound of the first blocking level, and the unit of all columns.
     pub unit: f64,
@@ -105,7 +106,7 @@ impl<'a> Master<'a> {
         Ok(master)
     }
 
-    /// Builds a new model from a guess. If the guess bounds the level, `next` computes a basis.
+    /// Builds a new model from a guess. If the guess bounds the level, the method `next` computes a basis.
     fn begin(&mut self, first: Guess, next: Next) -> Result<(), LevelsError> {
         let is_level = first.level > 0.0 && first.level.is_finite();
         self.next = if is_level { next } else { Next::None };
@@ -132,7 +133,7 @@ impl<'a> Master<'a> {
         self.lp.add_columns(&level)?;
         let rows = vec![BasisStatus::Basic; bounds.len()];
         self.lp.set_basis(&Basis { columns: vec![BasisStatus::Lower], rows })?;
-        // A group with a task limit that its level does not express always has its rows.
+        // A group whose task limit needs a row always has its rows.
         let limited = (0..self.part.groups.len()).filter(|&g| self.part.has_task_row(g));
         self.open(&limited.collect::<Vec<_>>())
     }
@@ -176,7 +177,7 @@ impl<'a> Master<'a> {
         self.next = Next::None;
     }
 
-    /// Rebuilds the model for a basis, and starts from it.
+    /// Rebuilds the model for a given basis, and continues from this basis.
     pub fn enter(&mut self, inside: &FirstBasis) -> Result<(), LevelsError> {
         self.clear(&inside.favourite)?;
         self.add(inside.others.iter().map(|(placement, _)| *placement))?;
@@ -198,7 +199,7 @@ impl<'a> Master<'a> {
         Ok(self.lp.set_basis(&basis)?)
     }
 
-    /// Sets the level that every group must reach.
+    /// Sets the levels that the groups must reach.
     pub fn set_needs(&mut self, needs: &[Need]) -> Result<(), LevelsError> {
         for (g, &need) in needs.iter().enumerate() {
             let old = std::mem::replace(&mut self.needs[g], need);
@@ -217,8 +218,8 @@ impl<'a> Master<'a> {
         self.solve_within(LEVELS.price_tolerance)
     }
 
-    /// Solves, and adds columns until each missing column would improve by at most the fraction
-    /// `tolerance` of its worth.
+    /// Solves, and adds columns until each missing column would improve the level by at most the fraction `tolerance`
+    /// of its worth.
     fn solve_within(&mut self, tolerance: f64) -> Result<MasterSolution, LevelsError> {
         loop {
             self.load_single_groups()?;
@@ -232,9 +233,8 @@ impl<'a> Master<'a> {
         }
     }
 
-    /// Computes the basis that is optimal with reduced costs
-    /// [`LEVELS.sharper`](crate::settings::Levels::sharper) times as exact as the tolerance of
-    /// HiGHS. Returns `None` if HiGHS fails with them.
+    /// Computes the basis that is optimal with reduced costs [`LEVELS.sharper`](crate::settings::Levels::sharper) times
+    /// as exact as the tolerance of HiGHS. Returns `None` if HiGHS fails at this precision.
     pub fn sharper_basis(&mut self) -> Result<Option<MasterBasis>, LevelsError> {
         self.lp.set_cost(0, LEVELS.sharper)?;
         let basis = match self.lp.solve() {
@@ -278,7 +278,7 @@ impl<'a> Master<'a> {
             return Ok(());
         }
         let mut basis = self.lp.basis()?;
-        // Each new row is `(lower, entry in column 0, upper)`. Column 0 is the level.
+        // Each new row is `(lower bound, entry in column 0, upper bound)`. Column 0 is the level.
         let mut rows = Vec::new();
         let mut columns = Vec::with_capacity(groups.len());
         for &g in groups {
@@ -320,7 +320,7 @@ impl<'a> Master<'a> {
         Ok(self.lp.add_columns(&block)?)
     }
 
-    /// Puts the usage of the single groups into the column of the level and the right-hand sides.
+    /// Adds the usage of the single groups to the column of the level and to the right-hand sides.
     fn load_single_groups(&mut self) -> Result<(), LevelsError> {
         let n_rows = self.lp.n_rows();
         let mut level_load = vec![0.0; n_rows];

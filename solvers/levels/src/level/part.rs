@@ -17,11 +17,11 @@ const NOT_HERE: usize = usize::MAX;
 /// The exact target of a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Target {
-    /// The level of this round.
+    /// The group must reach the level of this round.
     Active,
-    /// All its tasks.
+    /// The group must get all its tasks.
     Tasks,
-    /// The level of an earlier round, by its index in [`Part::levels`].
+    /// The group must keep the level of an earlier round, given by its index in [`Part::levels`].
     Frozen(usize),
 }
 
@@ -35,22 +35,22 @@ pub struct GroupOnClass {
 /// The level that a group must reach, in doubles.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Need {
-    /// The multiple of the common level `t`: 1 for an active group, 0 for others.
+    /// The multiple of the common level `t` that the group must reach: 1 for an active group, 0 for others.
     pub multiple: f64,
-    /// The amount that is added: the level of a group that is not active.
+    /// The level that the group must reach in addition: its fixed level if it is not active.
     pub fixed: f64,
 }
 
-/// A group that goes into a part.
+/// A group and its state, from which a part is built.
 pub struct Seat {
-    /// The number of the group in [`LevelData::groups`].
+    /// The index of the group in [`LevelData::groups`].
     pub group: usize,
-    /// The classes of the problem on which it may still run, ascending.
+    /// The classes of the problem on which the group may still run, ascending.
     pub classes: Vec<usize>,
     pub target: Target,
     /// The level at which the group was frozen, in doubles.
     pub frozen_at: f64,
-    /// Its tasks in the last exact round: `(class of the problem, tasks)`.
+    /// The tasks of the group in the last exact round: `(class of the problem, tasks)`.
     pub ran: Vec<(usize, Rational)>,
 }
 
@@ -62,45 +62,45 @@ impl Seat {
     }
 }
 
-/// A part, with the targets of its groups.
+/// A part (a component of the problem), with the targets of its groups.
 pub struct Part<'a> {
     pub data: &'a LevelData<'a>,
-    /// By `g`: the number of the group in [`LevelData::groups`].
+    /// For each `g`, the index of the group in [`LevelData::groups`].
     pub groups: Vec<usize>,
-    /// By `g`: the classes on which it may run, ascending.
+    /// For each `g`, the classes on which the group may run, ascending.
     pub classes: Vec<Vec<usize>>,
-    /// By `g`: its target.
+    /// For each `g`, the target of the group.
     pub targets: Vec<Target>,
-    /// By `g`: the level at which the group was frozen, in doubles.
+    /// For each `g`, the level at which the group was frozen, in doubles.
     pub frozen_at: Vec<f64>,
-    /// The levels of earlier rounds that froze some group here.
+    /// The levels of earlier rounds at which some group of this part was frozen.
     pub levels: Vec<Rational>,
     /// The level of the last exact round.
     pub reached: Option<Rational>,
-    /// By `g`: its tasks in that round, `(class, tasks)`. They are a feasible point of this round.
+    /// For each `g`, the tasks of the group in the last exact round, `(class, tasks)`. They are a feasible point of
+    /// this round.
     pub ran: Vec<Vec<(usize, Rational)>>,
-    /// By row: the row of the constraints.
+    /// For each row, its index in the constraints of the problem.
     pub rows: Vec<usize>,
-    /// The capacity, by row.
+    /// Capacity of each row.
     pub capacity: Vec<f64>,
-    /// By `g`: the level at which it has all its tasks. Infinite if there is no such level.
+    /// For each `g`, the level at which the group has all its tasks. Infinite if there is no such level.
     pub satisfied_at: Vec<f64>,
-    /// By class: the class of the problem.
+    /// For each class, its index in the problem.
     class_ids: Vec<usize>,
-    /// By class: the start of its rows in `row_numbers`.
+    /// For each class, the start of its rows in `row_numbers`.
     class_start: Vec<usize>,
-    /// The rows by class and position among all rows of the class; [`NOT_HERE`] for rows that are
-    /// not used.
+    /// The row index within the part for each class and each position among all rows of the class. [`NOT_HERE`] for
+    /// rows that are not used.
     row_numbers: Vec<usize>,
-    /// By class: its first row, if it has all resources and all of them are used here.
+    /// For each class, its first row, if the class has all resources and this part uses all of them.
     complete: Vec<Option<usize>>,
-    /// By `g`: the tasks per unit of level in doubles; NaN if they depend on the class.
+    /// For each `g`, the tasks per unit of level in doubles. NaN if they depend on the class.
     tasks_per_level_f64: Vec<f64>,
 }
 
 impl<'a> Part<'a> {
-    /// Charges the passes of one round over all placements: prices, remaining placements, and the
-    /// part that is left.
+    /// Charges the work of one round over all placements: prices, remaining placements, and the part that remains.
     pub fn charge_round(&self) {
         evenhand_budget::charge(10 * self.n_placements() as u64, "a round of max-min");
     }
@@ -111,12 +111,12 @@ impl<'a> Part<'a> {
         Self::new(data, seats, None, Vec::new())
     }
 
-    /// Returns a part with some of the groups, ascending, as before the first round.
+    /// Returns a part with the listed groups of this part, ascending, in their state before the first round.
     pub fn of(&self, groups: &[usize]) -> Self {
         Self::new(self.data, groups.iter().map(|&g| self.seat(g)).collect(), None, Vec::new())
     }
 
-    /// Returns the seat of a group for another part that starts from the beginning.
+    /// Returns the seat of a group for another part, in its state before the first round.
     pub fn seat(&self, g: usize) -> Seat {
         let classes = self.classes[g].iter().map(|&c| self.class_id(c)).collect();
         Seat { classes, ..Seat::first(self.data, self.groups[g]) }
@@ -203,12 +203,12 @@ impl<'a> Part<'a> {
         &self.data.groups[self.groups[g]]
     }
 
-    /// Returns the class of the problem.
+    /// Returns the index in the problem of class `c`.
     pub fn class_id(&self, c: usize) -> usize {
         self.class_ids[c]
     }
 
-    /// Returns, by class, its first row, with one more entry for the end.
+    /// Returns the first row of each class, with the number of rows as last entry.
     pub fn class_rows(&self) -> Vec<usize> {
         let mut first = Vec::with_capacity(self.class_ids.len() + 1);
         let mut next = 0;
@@ -221,12 +221,12 @@ impl<'a> Part<'a> {
         first
     }
 
-    /// Returns the number of possible placements.
+    /// Returns the number of possible placements (pairs of a group and a class).
     pub fn n_placements(&self) -> usize {
         self.classes.iter().map(Vec::len).sum()
     }
 
-    /// Returns the index in this part of a class of the problem.
+    /// Returns the index in this part of class `i` of the problem.
     pub fn class_here(&self, i: usize) -> Option<usize> {
         self.class_ids.binary_search(&i).ok()
     }
@@ -249,16 +249,13 @@ impl<'a> Part<'a> {
         self.data.satisfied_at[self.groups[g]].as_ref()
     }
 
-    /// Returns whether a level gives the group all its tasks; `near` is the level in doubles.
-    ///
-    /// Doubles are truncated, not rounded, so they are in the order of the exact numbers. The exact
-    /// numbers are compared only if the doubles are equal.
+    /// Returns true if the group has all its tasks at `level`. `near` is the level in doubles.
     pub fn is_satisfied_at(&self, g: usize, level: &Rational, near: f64) -> bool {
         let at = self.satisfied_at[g];
         at < near || at == near && self.exactly_satisfied_at(g).is_some_and(|at| at <= level)
     }
 
-    /// Returns whether the group has a task limit that its level alone does not express.
+    /// Returns true if the group has a task limit that its level alone does not express.
     pub fn has_task_row(&self, g: usize) -> bool {
         self.group(g).tasks.is_some() && self.tasks_per_level(g).is_none()
     }
@@ -327,7 +324,7 @@ impl<'a> Part<'a> {
         self.for_each_prices(g, [prices], |c, [price]| visit(c, price));
     }
 
-    /// Does the work of [`Part::for_each_price`] with several lists of prices at a time.
+    /// Calls `visit` like [`Part::for_each_price`], with the costs at several lists of prices at a time.
     pub fn for_each_prices<const N: usize>(
         &self,
         g: usize,
@@ -352,7 +349,7 @@ impl<'a> Part<'a> {
         }
     }
 
-    /// Returns the tasks of a group at its target.
+    /// Returns the tasks of a group at its target, if the common level is `level`.
     pub fn target_tasks(&self, g: usize, target: Target, level: &Rational) -> Rational {
         let at = |level: &Rational| {
             self.tasks_per_level(g).map_or_else(Rational::new, |per_level| Rational::from(per_level * level))

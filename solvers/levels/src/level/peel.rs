@@ -1,13 +1,12 @@
-//! Groups that no other group blocks.
+//! Groups that no other group blocks, solved before the programme of all users.
 //!
-//! No common level exceeds the level that some groups reach if they have all of their classes to
-//! themselves. If groups can use few classes, the first blocking level is often the level of one,
-//! two or three groups. These groups then fill rows of each of their classes, and the other users
-//! of those rows run elsewhere. The next round shows whether the other groups reach that level on
-//! other classes. If they do, the maximum consists of the maximum of this block and the maximum of
-//! the rest. The prices that prove the level of the block alone then also prove it in the whole
-//! problem. A programme of all users would find this slowly, since nearly all of its rows have a
-//! price of 0 at the optimum.
+//! No common level exceeds the level that some groups reach if they have all of their classes to themselves. If groups
+//! can use few classes, the first blocking level is often the level of one, two or three groups. These groups then fill
+//! rows of each of their classes, and the other users of those rows run elsewhere. The next round shows whether the
+//! other groups reach that level on other classes. If they do, the maximum consists of the maximum of these few groups
+//! (a *block*) and the maximum of the rest. The prices that prove the level of the block alone then also prove it in
+//! the whole problem. A programme of all users would compute this slowly, since nearly all of its rows have a price of
+//! 0 at the optimum.
 
 use std::collections::BTreeSet;
 
@@ -21,8 +20,8 @@ use crate::settings::LEVELS;
 pub struct LikelyLevel(Option<f64>);
 
 impl LikelyLevel {
-    /// Returns the part of the groups that would have little more than the likely level if each
-    /// were alone, and that level.
+    /// Returns the part of the groups that would have little more than the likely level if each were alone, and the
+    /// likely level.
     ///
     /// Returns `None` if there are no such groups, or too many.
     pub fn few<'a>(&mut self, part: &Part<'a>) -> Option<(Part<'a>, f64)> {
@@ -41,10 +40,10 @@ impl LikelyLevel {
     }
 }
 
-/// Solves blocks one after the other, with ascending levels. Returns their rounds, and the part
-/// left after each.
+/// Solves blocks one after the other, with ascending levels. Returns the round of each block, and the part that remains
+/// after each block.
 ///
-/// `peel` computes the next block of a part, and the part without it.
+/// `peel` computes the next block of a part, and the part without this block.
 pub fn blocks<'a, S, L: PartialOrd>(
     part: &Part<'a>,
     peel: impl Fn(&Part<'a>, &mut LikelyLevel) -> Option<(S, Part<'a>)>,
@@ -53,7 +52,7 @@ pub fn blocks<'a, S, L: PartialOrd>(
     let (mut blocks, mut rests): (Vec<S>, Vec<Part<'a>>) = (Vec::new(), Vec::new());
     let mut likely = LikelyLevel::default();
     while let Some((next, rest)) = peel(rests.last().unwrap_or(part), &mut likely) {
-        // A block is valid only if the groups after it reach at least its level.
+        // A block is valid only if the groups after it reach at least the level of the block.
         let n_valid = blocks.partition_point(|before| level(before) <= level(&next));
         if n_valid < blocks.len() {
             blocks.truncate(n_valid);
@@ -67,12 +66,11 @@ pub fn blocks<'a, S, L: PartialOrd>(
     (blocks, rests)
 }
 
-/// Returns the part without a block. A block is some groups of the problem and the rows that have a
-/// price.
+/// Returns the part without a block. A block consists of some groups of the problem and of the rows that have a price.
 ///
-/// The second value is the list of placements `(group, class of the problem)` that the other groups
-/// lose. Returns `None` if one of these groups has no class left, or would run on a class of the
-/// block without using a priced row.
+/// The second value is the list of placements `(group, class of the problem)` that the other groups lose. Returns
+/// `None` if one of the other groups has no class left, or would run on a class of the block without using a priced
+/// row.
 pub fn without<'a>(
     part: &Part<'a>,
     block: &[usize],

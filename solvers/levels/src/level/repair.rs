@@ -1,9 +1,8 @@
-//! The exact optimum of one round as a general linear programme in rationals. It starts from the
-//! basis that HiGHS found, and uses no structure of the programme.
+//! The exact optimum of one round as a general linear programme in rationals. The search starts from the basis of
+//! HiGHS, and uses no structure of the programme.
 //!
-//! This is much slower than the lift. It is needed only in three cases: the basis is not optimal in
-//! exact arithmetic, it has an unusual form (the level is nonbasic), or one task is worth more on
-//! one class than on another.
+//! This is much slower than the lift. It is needed only in three cases: the basis is not optimal in exact arithmetic,
+//! it has an unusual form (the level is nonbasic), or one task is worth more on one class than on another.
 
 use std::collections::HashSet;
 
@@ -20,14 +19,14 @@ use evenhand_lp::refine::{self, StartingPoint};
 #[derive(Clone, Copy)]
 pub struct LastPoint<'a> {
     pub level: &'a Rational,
-    /// By group: `(class, tasks)`.
+    /// For each group, `(class, tasks)`.
     pub tasks: &'a [Vec<(usize, Rational)>],
 }
 
 /// An exact optimum, with its basis.
 pub struct Repaired {
     pub round: Round,
-    /// The optimal basis, over the same placements.
+    /// The optimal basis, over the same placements as the first basis.
     pub basis: MasterBasis,
     /// The number of exact pivots.
     pub pivots: usize,
@@ -56,12 +55,12 @@ pub fn solve(
 
 /// The programme of a round as a general linear programme.
 ///
-/// Column 0 is the level, and the others are the placements of the basis. The rows are the
-/// capacities, the groups' levels, and the task limits that the levels do not express.
+/// Column 0 is the level, and the other columns are the placements of the basis. The rows are the capacities, the
+/// groups' levels, and the task limits that the levels do not express.
 struct Programme<'a> {
     part: &'a Part<'a>,
     lp: ExactLp,
-    /// By group: the row of its task limit.
+    /// For each group, the row of its task limit.
     task_rows: Vec<Option<usize>>,
 }
 
@@ -101,8 +100,8 @@ impl<'a> Programme<'a> {
         Self { part, lp, task_rows }
     }
 
-    /// Returns, by column, the largest value that the column could have alone. For the level, this
-    /// is the least level that an active group could reach alone.
+    /// Returns, for each column, the largest value that the column could have alone. For the level, this value is the
+    /// least level that an active group could reach alone.
     fn units(&self, basis: &MasterBasis, targets: &[Target]) -> Vec<f64> {
         let mut units = vec![1.0];
         let mut alone = vec![0.0; self.part.groups.len()];
@@ -122,7 +121,7 @@ impl<'a> Programme<'a> {
         units
     }
 
-    /// Returns the result of the previous round, by column.
+    /// Returns the result of the previous round, indexed by column.
     fn point(&self, basis: &MasterBasis, last: &LastPoint<'_>) -> Vec<Rational> {
         let on = |&(GroupOnClass { g, c }, _): &(GroupOnClass, bool)| {
             let found = last.tasks[g].iter().find(|(class, _)| *class == c);
@@ -177,7 +176,7 @@ impl<'a> Programme<'a> {
         guess
     }
 
-    /// Marks these variables as basic.
+    /// Returns `basis` with exactly these variables marked as basic.
     fn basis(&self, mut basis: MasterBasis, variables: &[Variable]) -> MasterBasis {
         let basic: HashSet<Variable> = variables.iter().copied().collect();
         let n_rows = self.part.capacity.len();

@@ -1,8 +1,7 @@
 //! The largest level to which a user of a given allocation can rise. It decides max-min fairness of an allocation from
 //! any source (docs/theory.md, section 7).
 //!
-//! With `U_n(y) = sum_i u_ni y_ni` and the levels `U_n(x) / w_n` of the given `x`, the rise of `n`
-//! is
+//! With `U_n(y) = sum_i u_ni y_ni` and the levels `U_n(x) / w_n` of the given `x`, the rise of `n` is
 //!
 //! ```text
 //! max L   such that   y is feasible,   U_n(y) >= w_n L,
@@ -11,13 +10,13 @@
 //!
 //! Users with a higher level may fall to the new level of `n`, and no other user loses. The requirements grow with `L`,
 //! so the feasible values of `L` form an interval, and `x` itself is feasible at the level of `n`. The programme is
-//! linear once it is known which users stay above `L`. If too many users count as above, the programme requires too
-//! much, so `n` can reach its optimum. Users whose level is below this optimum then only have to keep their own level.
-//! Repeating this is Newton's method on a concave function, from below. The dual of the last programme proves its
-//! level, with the floors of that programme.
+//! linear once it is known which users stay above `L`. If the programme treats too many users as above `L`, it requires
+//! more than necessary, so `n` can reach its optimum. Users whose level is below this optimum then only have to keep
+//! their own level. Repeating this step is Newton's method on a concave function, from below. The dual of the last
+//! programme proves the level, with the floors (required levels) of that programme.
 //!
-//! A user with worth 0 for every task takes no part: it has no floor. Limits of groups are rows
-//! like those of the classes.
+//! A user whose tasks are all worth 0 takes no part: it has no floor. Limits of groups are rows like the capacity rows
+//! of the classes.
 
 mod bound;
 
@@ -44,10 +43,9 @@ const LEVEL: usize = 0;
 pub struct Rise {
     /// The largest level `L = U_n / w_n` that the user can reach.
     pub level: Rational,
-    /// A feasible allocation in which the user has this level: by user `(class, tasks)`, ascending.
+    /// A feasible allocation in which the user has this level: for each user `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// The prices that prove that no higher level is feasible: [`Rises::bound`] of them is this
-    /// level.
+    /// The prices that prove that no higher level is feasible: [`Rises::bound`] computes this level from them.
     pub prices: Prices,
 }
 
@@ -59,14 +57,14 @@ pub struct Rises<'a> {
     constraints: &'a Constraints<'a>,
     coefficients: &'a ShareCoefficients,
     limits: &'a LimitRows,
-    /// By user: its level, and the position of its row; `None` if all its tasks are worth 0.
+    /// Level and row of each user, indexed by user. `None` if all tasks of the user are worth 0.
     seats: Vec<Option<Seat>>,
     /// `(user, class)` of each column from column 1 on.
     placements: Vec<(usize, usize)>,
     lp: ExactLp,
-    /// By column: about the largest possible number of tasks.
+    /// `units[j]`: roughly the largest possible number of tasks in column `j`.
     units: Vec<f64>,
-    /// The given allocation, by column. The entry of the level is set for each user.
+    /// The given allocation, indexed by column. The entry of the level is set for each user.
     point: Vec<Rational>,
     basis: Vec<Variable>,
 }
@@ -75,19 +73,19 @@ pub struct Rises<'a> {
 struct Seat {
     /// The level `U_n(x) / w_n`.
     level: Rational,
-    /// The number `sum_i u_ni gamma_ni / w_n` in doubles, an upper bound of its level.
+    /// The number `sum_i u_ni gamma_ni / w_n` in doubles, an upper bound of the user's level.
     most: f64,
-    /// The row of its level.
+    /// The row of the user's level.
     row: usize,
-    /// The worth `u_n / w_n`, if it is the same on all its classes.
+    /// The worth `u_n / w_n` of a task, if it is the same on all classes of the user.
     uniform: Option<Rational>,
-    /// The row of its task limit, if its level does not express it.
+    /// The row of the user's task limit, if its level does not express the limit.
     task_row: Option<usize>,
 }
 
 impl<'a> Rises<'a> {
-    /// Builds the programme of `tasks`, by user `(class, tasks)`. `tasks` must be a feasible allocation within these
-    /// limits.
+    /// Builds the programme for the allocation `tasks`, which lists `(class, tasks)` for each user. `tasks` must be
+    /// feasible and within `limits`.
     #[must_use]
     pub fn new(
         constraints: &'a Constraints<'a>,
@@ -156,21 +154,22 @@ impl<'a> Rises<'a> {
         Some(seat)
     }
 
-    /// Returns the level `U_n(x) / w_n` of user `n`; `None` if it takes no part.
+    /// Returns the level `U_n(x) / w_n` of user `n`. `None` if the user takes no part.
     #[must_use]
     pub fn level(&self, n: usize) -> Option<&Rational> {
         self.seats.get(n)?.as_ref().map(|seat| &seat.level)
     }
 
-    /// Computes the largest level of user `n`; `None` if it takes no part.
+    /// Computes the largest level of user `n`; `None` if the user takes no part.
     ///
     /// # Errors
-    /// [`LpError::ExactlyInfeasible`](evenhand_lp::LpError::ExactlyInfeasible) when the given allocation is not feasible, or
-    /// [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit).
+    /// [`LpError::ExactlyInfeasible`](evenhand_lp::LpError::ExactlyInfeasible) when the given allocation is not
+    /// feasible, or [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit).
     pub fn greatest(&mut self, n: usize) -> Result<Option<Rise>, LevelsError> {
         let Some(Some(seat)) = self.seats.get(n) else { return Ok(None) };
         let start = seat.level.clone();
-        // The given allocation is feasible whichever users count as above, so doubles may guess these users.
+        // The given allocation is feasible whichever users count as above the new level, so doubles may guess these
+        // users.
         let mut reached = match self.nearly(n) {
             Ok(Some(bound)) if bound.level > start => bound.level,
             _ => start.clone(),
@@ -209,7 +208,7 @@ impl<'a> Rises<'a> {
         }
     }
 
-    /// Converts an optimum to the rise of user `n`, cut at the level of all its tasks.
+    /// Converts an optimum to the rise of user `n`. The rise ends at the level at which the user has all its tasks.
     fn read(&self, n: usize, optimum: ExactOptimum) -> Option<Rise> {
         let seat = self.seats[n].as_ref()?;
         let problem = self.constraints.problem();
@@ -217,7 +216,7 @@ impl<'a> Rises<'a> {
         let mut x = optimum.x;
         let mut prices = self.prices(&optimum.y);
         if let Some(limit) = self.level_of_all_tasks(n).filter(|limit| *limit < level) {
-            // Stop on the line between the two allocations where the user has exactly all its tasks.
+            // Stop between the given allocation and the optimum, at the point where the user has exactly all its tasks.
             let part = Rational::from(&limit - &seat.level) / Rational::from(&level - &seat.level);
             for (x, start) in x.iter_mut().zip(&self.point) {
                 let step = Rational::from(&*x - start) * &part;
@@ -252,14 +251,14 @@ impl<'a> Rises<'a> {
         Some(self.uniform_worth(n)? * tasks)
     }
 
-    /// Returns the dual by user and by row.
+    /// Converts the dual `y`, indexed by row of the programme, to prices of users and rows.
     fn prices(&self, y: &[Rational]) -> Prices {
         let mut prices = self.no_prices();
         let n_rows = prices.rows.len();
         prices.rows.clone_from_slice(&y[..n_rows]);
         for (m, seat) in self.seats.iter().enumerate() {
             let Some(seat) = seat else { continue };
-            // The rows `>=` of a maximum have duals of at most 0.
+            // Rows `>=` of a maximisation have duals of at most 0.
             prices.user_weights[m] = Rational::from(-&y[seat.row]);
             if let Some(row) = seat.task_row {
                 prices.users[m].clone_from(&y[row]);
@@ -268,8 +267,8 @@ impl<'a> Rises<'a> {
         prices
     }
 
-    /// Returns prices that prove that the user has at most all its tasks: `l_n u_n / w_n = q_n`,
-    /// all other prices 0.
+    /// Returns prices that prove that the user has at most all its tasks: `l_n u_n / w_n = q_n`, and all other prices
+    /// are 0.
     fn prices_of_the_limit(&self, n: usize) -> Prices {
         let mut prices = self.no_prices();
         prices.user_weights[n] = self.uniform_worth(n).map_or_else(Rational::new, Rational::recip);

@@ -1,5 +1,5 @@
-//! The rounds: compute the next blocking level of every part, settle the users that it blocks, and
-//! split the rest.
+//! The rounds of lexicographic max-min. A round computes the next blocking level of every part, settles the users that
+//! it blocks, and splits the remaining users into parts.
 
 use std::time::{Duration, Instant};
 
@@ -34,7 +34,7 @@ pub struct Settings {
 const SMALL: usize = 200_000;
 
 impl Settings {
-    /// Checks the deadline.
+    /// Returns an error if the deadline has passed.
     pub(super) fn time(&self) -> Result<(), LevelsError> {
         match self.until {
             Some(until) if Instant::now() >= until => Err(LevelsError::OutOfTime),
@@ -42,11 +42,11 @@ impl Settings {
         }
     }
 
-    /// Checks whether the time and memory suffice to compute and write `count` numbers of `words`
-    /// words of 64 bits.
+    /// Returns an error if the time or memory does not suffice to compute and write `count` numbers of `words` words of
+    /// 64 bits.
     ///
-    /// Each word costs some nanoseconds, and more in long numbers. It also takes eight bytes in
-    /// each of several copies. Without a deadline there is no check.
+    /// Each word costs some nanoseconds, and more in long numbers. It also takes eight bytes in each of several copies.
+    /// Without a deadline there is no check.
     pub(super) fn room_for(&self, count: u64, words: u64) -> Result<(), LevelsError> {
         const COPIES: u64 = 8;
         let Some(until) = self.until else { return Ok(()) };
@@ -64,8 +64,7 @@ impl Default for Settings {
     }
 }
 
-/// The proof that the users of one level cannot rise: a dual of the programme of the round that
-/// found the level.
+/// The proof that the users of one level cannot rise: a dual of the programme of the round that computed the level.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LevelDual {
     /// The level `t`, in units of `u_n x_n / w_n`.
@@ -81,21 +80,21 @@ pub struct LevelDual {
 /// A lexicographic maximum.
 #[derive(Debug, Clone)]
 pub struct LexicographicOptimum<T> {
-    /// The tasks by user: `(class, tasks)`, ascending by class.
+    /// Tasks of each user, indexed by user: `(class, tasks)`, ascending by class.
     pub tasks: Vec<Vec<(usize, T)>>,
-    /// The blocking levels with their proofs, ascending, one for each block of users; empty in
+    /// The blocking levels with their proofs, ascending, one for each set of users that are blocked together. Empty in
     /// floating point.
     pub duals: Vec<LevelDual>,
     /// The number of rounds. Each round raises the level of competing users until some user is
     /// blocked or all users have all their tasks.
     pub rounds: usize,
-    /// The number of linear programmes solved; columns added in between are not counted.
+    /// The number of linear programmes solved. Solving again after columns were added does not count.
     pub solves: usize,
-    /// The number of exact pivots that bases from floating point needed.
+    /// The number of exact pivots that were needed to repair bases from floating point.
     pub pivots: usize,
 }
 
-/// Solves parts in parallel. The answers are in the order of the parts.
+/// Solves parts in parallel. Returns the answers in the order of the parts.
 pub fn in_parallel<'a, S: Send>(
     parts: Vec<Part<'a>>,
     solve: impl Fn(&Part<'a>) -> Result<S, LevelsError> + Sync,
@@ -124,7 +123,8 @@ pub fn first_parts<'a>(data: &'a LevelData<'a>) -> Vec<Part<'a>> {
     parts.into_iter().map(|groups| Part::new(data, seats(groups), None, Vec::new())).collect()
 }
 
-/// Returns the tasks by user, from `(group, tasks)` of every group.
+/// Returns the tasks of each user, computed from `(group, tasks)` of every group. `divided(x, k)` divides `x` among the
+/// `k` members of a group.
 pub fn by_user<T>(
     data: &LevelData<'_>,
     groups: impl IntoIterator<Item = (usize, Vec<(usize, T)>)>,

@@ -1,4 +1,4 @@
-//! The search for the next blocking level of a part: Newton's method on the satisfied users.
+//! The search for the next blocking level of a part: Newton's method on the set of satisfied users.
 
 use evenhand_problem::Rational;
 
@@ -14,20 +14,20 @@ pub struct Search<'a> {
     pub settings: Settings,
     /// The programme in HiGHS. `None` if the search uses exact arithmetic only.
     pub master: Option<Master<'a>>,
-    /// By group: its target.
+    /// Target of each group.
     pub targets: Vec<Target>,
     /// The fraction by which the programme in doubles lowers frozen levels, to allow for rounding.
     pub room: f64,
     /// The last exact optimum over all placements.
     pub last: Option<Round>,
-    /// The basis of that optimum.
+    /// The basis of the optimum `last`.
     pub basis: Option<MasterBasis>,
     pub solves: usize,
     pub pivots: usize,
 }
 
 impl<'a> Search<'a> {
-    /// Creates a search. It does without HiGHS if HiGHS refuses the programme.
+    /// Creates a search. If HiGHS refuses the programme, the search uses exact arithmetic only.
     pub fn new(part: &'a Part<'a>, settings: Settings) -> Self {
         Self {
             part,
@@ -59,15 +59,15 @@ impl<'a> Search<'a> {
         master.solve()
     }
 
-    /// Runs Newton's method in doubles. Returns the last solution, and leaves the targets of its
-    /// programme set.
+    /// Runs Newton's method in doubles. Returns the last solution. Afterwards `targets` are the targets of the
+    /// programme of that solution.
     pub fn newton_in_doubles(&mut self) -> Result<MasterSolution, LevelsError> {
         let part = self.part;
         let mut reached = 0.0;
         for step in 0..self.settings.max_steps {
             let before = self.targets.clone();
             let mut solution = self.solve()?;
-            // The level rises with every step, but rounding may make a tie alternate.
+            // The level rises with every step, but rounding may make a tie alternate between two values.
             let level = if solution.level > reached { solution.level } else { reached };
             let stalled = step > 0 && level <= reached * (1.0 + 1e-12);
             reached = level;
@@ -80,16 +80,15 @@ impl<'a> Search<'a> {
         Err(LevelsError::NoProgress { round: part.levels.len() + 1 })
     }
 
-    /// Makes all users active except the users that an earlier level has satisfied. Returns whether
-    /// any user changed.
+    /// Makes all users active except the users that an earlier level has satisfied. Returns true if any user changed.
     pub fn release(&mut self) -> bool {
         let released = self.targets != self.part.targets;
         self.targets.clone_from(&self.part.targets);
         released
     }
 
-    /// Marks the active users for which `is_satisfied` returns true as users that get all their
-    /// tasks. Returns whether another step of Newton's method is needed.
+    /// Sets the target of the active users for which `is_satisfied` returns true to all their tasks. Returns true if
+    /// another step of Newton's method is needed.
     pub fn update_satisfied(&mut self, is_satisfied: impl Fn(usize) -> bool) -> bool {
         let mut targets = self.part.targets.clone();
         for (g, target) in targets.iter_mut().enumerate() {
@@ -112,17 +111,17 @@ impl<'a> Search<'a> {
 #[derive(Debug, Clone)]
 pub struct Round {
     pub level: Rational,
-    /// By row: its price.
+    /// Price of each row.
     pub prices: Vec<Rational>,
-    /// By group: the price of one unit of its level.
+    /// For each group, the price of one unit of its level.
     pub level_prices: Vec<Rational>,
-    /// By group: the price of one task of its task limit.
+    /// For each group, the price of one task of its task limit.
     pub task_prices: Vec<Rational>,
-    /// By group: `(class, tasks)`, ascending. A group whose level has no price may have more than
-    /// its target.
+    /// For each group, `(class, tasks)`, ascending by class. A group whose level has no price may have more than its
+    /// target.
     pub tasks: Vec<Vec<(usize, Rational)>>,
-    /// By group: the classes on which it may run in an optimum, which have the reduced cost 0.
-    /// `None` if they were not computed.
+    /// For each group, the classes on which it may run in an optimum: the classes of reduced cost 0. `None` if they
+    /// were not computed.
     pub stays: Option<Vec<Vec<usize>>>,
 }
 
@@ -138,8 +137,7 @@ impl Round {
         price * part.tasks_per_level_on(g, c)
     }
 
-    /// Returns, by group, the classes of reduced cost 0. In every optimum a group runs only on
-    /// these.
+    /// Returns for each group the classes of reduced cost 0. In every optimum a group runs only on these classes.
     pub fn stays(&self, part: &Part<'_>) -> Vec<Vec<usize>> {
         let of = |g: usize| {
             let classes = part.classes[g].iter().copied();

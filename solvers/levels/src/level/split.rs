@@ -1,14 +1,13 @@
-//! The parts that remain of a part after a round.
+//! The parts into which a part is split after a round.
 //!
-//! In every optimum of a round, priced rows are full, blocked groups have exactly the level, and no
-//! user runs where the reduced cost is positive. Later rounds therefore need only the placements of
-//! reduced cost 0. These placements connect groups and rows. Groups and rows that are not connected
-//! to any active group are settled: their tasks no longer change.
+//! In every optimum of a round, priced rows are full, blocked groups have exactly the level, and no user runs where the
+//! reduced cost is positive. Later rounds therefore need only the placements of reduced cost 0. These placements
+//! connect groups and rows. Groups and rows that are not connected to any active group are settled: their tasks no
+//! longer change.
 //!
-//! If all demands are positive, a blocked group uses priced rows on all its classes, and groups
-//! that are not blocked use no priced row. So every block leaves the part together with its
-//! classes. If some demands are 0, blocked groups that share rows with active groups stay in the
-//! part, at their level.
+//! If all demands are positive, a blocked group uses priced rows on all its classes, and groups that are not blocked
+//! use no priced row. So every block leaves the part together with its classes. If some demands are 0, blocked groups
+//! that share rows with active groups stay in the part, at their level.
 
 use evenhand_budget::each_of;
 use evenhand_problem::Rational;
@@ -18,30 +17,29 @@ use super::part::{Part, Seat, Target};
 /// A settled group, with its tasks: `(class of the problem, tasks)`.
 pub type Settled<T> = (usize, Vec<(usize, T)>);
 
-/// The end of a round of a part.
+/// The outcome of a round of a part.
 pub struct Ended<T> {
     pub level: Rational,
-    /// The target of each group at the end of the round. If this round fixed the level of a group,
-    /// its target is the number of the next level of the part.
+    /// The target of each group at the end of the round. If this round fixed the level of a group, its target is the
+    /// index of this level: the next one in the part's list of levels.
     pub targets: Vec<Target>,
-    /// By group: `(class, tasks)`.
+    /// For each group, `(class, tasks)`.
     pub tasks: Vec<Vec<(usize, T)>>,
 }
 
-/// The settled groups and the parts that a round leaves.
+/// The settled groups and the remaining parts after a round.
 pub struct Rest<'a, T> {
     pub settled: Vec<Settled<T>>,
     pub parts: Vec<Part<'a>>,
-    /// The placements `(group, class of the problem)` that the remaining groups no longer use.
+    /// The placements `(group, class of the problem)` that the remaining groups can no longer use.
     pub left: Vec<(usize, usize)>,
 }
 
 impl<T: Send + Sync> Ended<T> {
     /// Returns the settled groups and the parts that remain.
     ///
-    /// `stays` returns, by group, the classes on which the group may run in later rounds. `settle`
-    /// returns the final tasks of a settled group. `exact` converts tasks to a number of the later
-    /// rounds.
+    /// `stays` returns for each group the classes on which it may run in later rounds. `settle` returns the final tasks
+    /// of a settled group. `exact` converts a number of tasks to the rational number that later rounds use.
     pub fn rest<'a>(
         mut self,
         part: &Part<'a>,
@@ -90,7 +88,7 @@ impl<T: Send + Sync> Ended<T> {
 #[derive(Default)]
 struct Levels {
     list: Vec<Rational>,
-    /// By number in the previous part: the number here.
+    /// Maps the index of a level in the previous part to its index in the new part.
     numbers: std::collections::BTreeMap<usize, usize>,
 }
 
@@ -149,7 +147,7 @@ impl Sets {
         k
     }
 
-    /// Joins two sets. The smaller representative remains.
+    /// Joins the sets of `a` and `b`. The smaller representative remains.
     fn join(&mut self, a: usize, b: usize) {
         let (a, b) = (self.root(a), self.root(b));
         self.parent[a.max(b)] = a.min(b);

@@ -1,10 +1,10 @@
 //! A cheap guess of prices, of the first blocking level, and of the placements of all users.
 //!
-//! Prices rise on rows that are overloaded when every user runs on its cheapest class, and fall on
-//! the others. Users split smoothly between their cheapest classes, more sharply from iteration to
-//! iteration, so loads react to prices without jumps. By duality any prices bound the level from
-//! above, and the best bound is the guess. The guess saves HiGHS most of its simplex iterations and
-//! columns. The result does not depend on the quality of the guess.
+//! Prices rise on rows that are overloaded when every user runs on its cheapest class, and fall on the others. Users
+//! split smoothly between their cheapest classes, so loads react to prices without jumps. The split becomes sharper
+//! from iteration to iteration. By duality any prices bound the level from above. The guess is the best of these
+//! bounds. The guess saves HiGHS most of its simplex iterations and columns. The quality of the guess does not change
+//! the result.
 
 use super::part::{GroupOnClass, Part, Target};
 use crate::settings::GUESS;
@@ -14,20 +14,20 @@ pub struct Guess {
     /// An upper bound of the first blocking level.
     pub level: f64,
     pub columns: FirstColumns,
-    /// By row: the prices that gave the bound.
+    /// For each row, its price in the prices that gave the bound `level`.
     pub prices: Vec<f64>,
 }
 
 /// The placements of the first model.
 pub struct FirstColumns {
-    /// By `g`: a class on which the group runs.
+    /// For each `g`, a class on which the group runs.
     pub favourite: Vec<usize>,
     /// The other placements that get a column in the first model.
     pub placements: Vec<GroupOnClass>,
 }
 
 impl FirstColumns {
-    /// Returns the first columns at these prices. Each group runs on its cheapest class.
+    /// Returns the first columns at the given prices. Each group runs on its cheapest class.
     pub fn at(part: &Part<'_>, prices: &[f64]) -> Self {
         let cheapest = |g: usize| {
             let mut best = (f64::INFINITY, part.classes[g][0]);
@@ -68,7 +68,8 @@ fn guess_in(part: &Part<'_>, iterations: usize) -> Guess {
     let mut level = f64::INFINITY;
     let mut best_prices = prices.clone();
     let mut load = vec![0.0; prices.len()];
-    // By group: its classes with the cost of a unit of level there, and the least cost.
+    // `costs`: the classes of a group with the cost of a unit of level on each class. `least`: the least such cost of
+    // each group.
     let mut costs: Vec<(usize, f64)> = Vec::new();
     let mut least = vec![0.0; part.groups.len()];
     let mut split: Vec<(usize, f64)> = Vec::new();
@@ -147,12 +148,12 @@ pub fn rough_level(part: &Part<'_>) -> f64 {
     affordable_level(part, &by_satisfaction(part), &least, &prices)
 }
 
-/// Returns prices at which each full row costs 1.
+/// Returns prices at which the whole capacity of each row costs 1.
 fn first_prices(part: &Part<'_>) -> Vec<f64> {
     part.capacity.iter().map(|&c| if c > 0.0 { 1.0 / c } else { 0.0 }).collect()
 }
 
-/// Returns the level that the group needs if the common level is `level`.
+/// Returns the level that group `g` needs if the common level is `level`.
 fn needed(part: &Part<'_>, g: usize, level: f64) -> f64 {
     match part.targets[g] {
         Target::Frozen(_) => part.frozen_at[g],
@@ -160,14 +161,15 @@ fn needed(part: &Part<'_>, g: usize, level: f64) -> f64 {
     }
 }
 
-/// Returns the cost of one unit of level on the cheapest class of the group.
+/// Returns the cost of one unit of level on the cheapest class of group `g`.
 fn least_price(part: &Part<'_>, g: usize, prices: &[f64]) -> f64 {
     let mut least = f64::INFINITY;
     part.for_each_price(g, prices, |_, price| least = least.min(price));
     least
 }
 
-/// Returns, for every class, the groups that suit it best, so that all classes get a price at once.
+/// Returns for every class the groups for which the class is relatively cheapest, so that all classes get a price at
+/// once.
 fn first_placements(part: &Part<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
     let mut fans: Vec<Vec<(f64, usize)>> = vec![Vec::new(); part.n_classes()];
     for g in 0..part.groups.len() {
@@ -181,7 +183,7 @@ fn first_placements(part: &Part<'_>, prices: &[f64]) -> Vec<GroupOnClass> {
     by_class.flat_map(|(c, list)| list.into_iter().map(move |(_, g)| GroupOnClass { g, c })).collect()
 }
 
-/// Inserts into a sorted list of at most `limit` entries.
+/// Inserts `entry` into a sorted list that keeps its `limit` least entries.
 pub fn keep_least(list: &mut Vec<(f64, usize)>, entry: (f64, usize), limit: usize) {
     if list.len() == limit && list.last().is_some_and(|last| last.0 <= entry.0) {
         return;
@@ -199,10 +201,9 @@ fn by_satisfaction(part: &Part<'_>) -> Vec<usize> {
     order
 }
 
-/// Returns the level at which all groups on their cheapest classes cost as much as all capacity is
-/// worth.
+/// Returns the level at which the cost of all groups on their cheapest classes equals the worth of all capacity.
 ///
-/// `least` is, by group, the price of one unit of level on its cheapest class.
+/// `least[g]` is the price of one unit of level of group `g` on its cheapest class.
 fn affordable_level(part: &Part<'_>, order: &[usize], least: &[f64], prices: &[f64]) -> f64 {
     let mut budget: f64 = prices.iter().zip(&part.capacity).map(|(p, c)| p * c).sum();
     let mut rate: f64 = order.iter().map(|&g| least[g]).sum();

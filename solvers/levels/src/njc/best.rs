@@ -1,4 +1,4 @@
-//! The best NJC allocation of a small problem with its proof: branch and bound in exact arithmetic.
+//! The best NJC allocation of a small problem and its proof, by branch and bound in exact arithmetic.
 
 use evenhand_problem::{Constraints, Rational};
 
@@ -15,7 +15,7 @@ use evenhand_lp::exact_lp::{ExactOptimum, Feasibility, Variable};
 /// A best NJC allocation.
 #[derive(Debug, Clone, PartialEq)]
 pub struct BestMember {
-    /// A face on which the allocation is best.
+    /// A face that contains the allocation, which is the best allocation of this face.
     pub face: Face,
     /// The allocation, a vertex of that face.
     pub tasks: Tasks,
@@ -23,17 +23,16 @@ pub struct BestMember {
     pub value: Rational,
 }
 
-/// Computes the best NJC allocation that is worth more than `value`; `None` proves, in exact
-/// arithmetic, that there is none.
+/// Computes the best NJC allocation that is worth more than `value`. `None` proves, in exact arithmetic, that there is
+/// none.
 ///
-/// Given the value of a [`Selection`](super::Selection), the search decides whether HiGHS was
-/// right. Given a negative value, it computes the best allocation without HiGHS. All faces are
-/// searched, and each choice is bounded by an exact linear programme, so the method suits only
-/// small problems. The work at most doubles with every row, and with every user whose witness is
-/// open. [`EnumerationLimits::choices`] applies.
+/// Given the value of a [`Selection`](super::Selection), the search decides whether HiGHS was right. Given a negative
+/// value, it computes the best allocation without HiGHS. All faces are searched, and each choice is bounded by an exact
+/// linear programme, so the method suits only small problems. The work at most doubles with every row, and with every
+/// user whose witness is open. [`EnumerationLimits::choices`] applies.
 ///
 /// # Errors
-/// [`LevelsError::Budget`] when the limit does not suffice; nothing is proven then.
+/// [`LevelsError::Budget`] when the limit does not suffice. Nothing is proven in that case.
 pub fn best_above(
     constraints: &Constraints<'_>,
     goal: Goal,
@@ -56,7 +55,7 @@ struct FaceSearch<'a> {
 }
 
 impl FaceSearch<'_> {
-    /// Computes the optimum over a choice, if it is worth more than the best so far.
+    /// Computes the optimum over a choice. Returns `None` if it is not worth more than the best allocation so far.
     fn bound(
         &self,
         face: &Face,

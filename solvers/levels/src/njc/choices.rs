@@ -1,10 +1,10 @@
 //! All relevant choices of bottlenecks and witnesses, as a tree.
 //!
-//! On one class a witness is a floor under the user's tasks there, `x_ni >= e_n C / d`. So the
-//! polytope of the saturated row with the least floor contains the polytopes of all other rows. Two
-//! choices remain: the set of saturated rows, and for each user either the class on which it has
-//! its entitlement or that it has all its tasks. With one class only, allocations in which the user
-//! has all its tasks satisfy any floor below `T_n`, so they need no choice of their own.
+//! On one class a witness is a floor of the user's tasks on this class, `x_ni >= e_n C / d`. So the polytope of the
+//! saturated row with the least floor contains the polytopes of all other rows. Two choices remain. The first is the
+//! set of saturated rows. The second is, for each user, the class on which it has its entitlement, or that it has all
+//! its tasks. With one class only, allocations in which the user has all its tasks satisfy any floor below `T_n`, so
+//! they need no choice of their own.
 
 use std::collections::BTreeSet;
 
@@ -17,8 +17,7 @@ use evenhand_lp::exact_lp::Variable;
 pub trait Visitor {
     /// Visits an incomplete choice. Users without a decision have no witness.
     ///
-    /// `basis` comes from an earlier choice. The returned basis is passed on, and `None` ends this
-    /// branch.
+    /// `basis` comes from an earlier choice. The returned basis is passed on to later choices. `None` ends this branch.
     fn partial(
         &mut self,
         face: &Face,
@@ -29,8 +28,8 @@ pub trait Visitor {
     /// Visits a complete choice, in which every bottleneck is a witness.
     fn complete(&mut self, face: &Face, floors: &[Candidate], basis: &[Variable]) -> Result<(), LevelsError>;
 
-    /// Returns whether choices in which a user has all its tasks must be visited even if the
-    /// polytope of a floor contains them.
+    /// Returns true if choices in which a user has all its tasks must be visited even if the polytope of a floor
+    /// contains them.
     fn tells_satisfied_users(&self) -> bool;
 }
 
@@ -38,7 +37,7 @@ pub trait Visitor {
 pub struct Choices<'a, V> {
     pub market: &'a ClusterModel<'a>,
     pub visitor: V,
-    /// By active user: its possible witnesses.
+    /// For each active user, its possible witnesses.
     candidates: Vec<Vec<Candidate>>,
     /// The rows that can be a witness of some user.
     rows: Vec<usize>,
@@ -61,8 +60,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
         self.rows_from(0, &mut face, &[])
     }
 
-    /// Tries both choices for every row from position `at` on: to be a bottleneck, or not to be
-    /// one.
+    /// Tries both choices for every row from position `at` on: the row is a bottleneck, or it is not.
     fn rows_from(&mut self, at: usize, face: &mut Face, basis: &[Variable]) -> Result<(), LevelsError> {
         let Some(&row) = self.rows.get(at) else { return self.users_from(0, face, basis) };
         self.rows_from(at + 1, face, basis)?;
@@ -92,8 +90,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
         Ok(())
     }
 
-    /// Returns the possible witnesses: on every class the one with the least floor, and having all
-    /// tasks.
+    /// Returns the possible witnesses of a user: the witness with the least floor on each class, and having all tasks.
     fn options(&self, at: usize, face: &Face) -> Vec<Witness> {
         let n = self.market.users[at];
         let mut options = Vec::new();
@@ -118,7 +115,7 @@ impl<'a, V: Visitor> Choices<'a, V> {
 
     fn complete(&mut self, face: &Face, basis: &[Variable]) -> Result<(), LevelsError> {
         self.count()?;
-        // A bottleneck that no user needs only makes the polytope smaller.
+        // A bottleneck that no user needs as a witness only makes the polytope smaller.
         let is_needed = |row: &usize| face.witnesses.contains(&Some(Witness::Row(*row)));
         if face.bottlenecks.iter().all(is_needed) {
             self.visitor.complete(face, &self.floors(face), basis)?;

@@ -6,18 +6,19 @@ use evenhand_problem::Constraints;
 use super::market::{Candidate, ClusterModel, Tasks, tasks_on};
 use crate::error::FaceError;
 
-/// Saturated rows and witnesses. All allocations with these form one polytope.
+/// A set of saturated rows and a witness for each user. The allocations that have these rows saturated and satisfy
+/// these witnesses form one polytope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Face {
     /// The saturated capacity rows, in any order.
     pub bottlenecks: Vec<usize>,
-    /// By user: its witness; `None` exactly for users that are not active.
+    /// Witness of each user. `None` exactly for users that are not active.
     pub witnesses: Vec<Option<Witness>>,
 }
 
 impl Face {
-    /// Returns whether `tasks` lies exactly in the polytope: it is feasible, the bottlenecks are
-    /// saturated, and every witness holds.
+    /// Returns true if `tasks` lies exactly in the polytope: it is feasible, the bottlenecks are saturated, and every
+    /// user satisfies its witness.
     ///
     /// # Errors
     /// [`FaceError`] when the face or the number of users does not fit the problem.
@@ -30,7 +31,7 @@ impl Face {
         Ok(self.holds(&market, &floors, tasks))
     }
 
-    /// Does the work of [`Face::contains`] for a face that fits, given its floors.
+    /// Returns the result of [`Face::contains`] for a face that fits the problem, given its floors.
     pub(super) fn holds(&self, market: &ClusterModel<'_>, floors: &[Candidate], tasks: &Tasks) -> bool {
         let problem = market.constraints.problem();
         let is_possible = |n: usize| {
@@ -53,7 +54,7 @@ impl Face {
             && floors.iter().all(holds)
     }
 
-    /// Returns the floors under tasks that the witnesses require.
+    /// Returns the floors (least numbers of tasks) that the witnesses require.
     pub(super) fn floors(&self, market: &ClusterModel<'_>) -> Result<Vec<Candidate>, FaceError> {
         let expected = market.constraints.problem().n_users();
         if self.witnesses.len() != expected {

@@ -17,8 +17,7 @@ pub struct EnumerationLimits {
     pub choices: usize,
     /// The largest number of rays in the double description of one polytope.
     pub rays: usize,
-    /// The largest number of vertices of all polytopes together, before those within others are
-    /// dropped.
+    /// The largest number of vertices of all polytopes together, counted before polytopes within others are dropped.
     pub vertices: usize,
 }
 
@@ -33,9 +32,9 @@ impl Default for EnumerationLimits {
 pub struct Polytope {
     /// The bottlenecks and witnesses.
     pub face: Face,
-    /// The vertices; at least one.
+    /// The vertices. There is at least one.
     pub vertices: Vec<Tasks>,
-    /// The dimension of the affine hull, in placements; 0 for a point.
+    /// The dimension of the affine hull in the space of placements. 0 for a point.
     pub dimension: usize,
 }
 
@@ -44,21 +43,21 @@ pub struct Polytope {
 pub struct NjcSet {
     /// The polytopes whose union is the set, none of them within another one.
     pub polytopes: Vec<Polytope>,
-    /// The vertices of these polytopes, each once, in ascending order.
+    /// The vertices of these polytopes, in ascending order, each listed once.
     pub extreme_points: Vec<Tasks>,
     /// The number of choices that were visited.
     pub choices: usize,
 }
 
-/// Enumerates all NJC allocations of a small problem, in exact arithmetic throughout.
+/// Enumerates all NJC allocations of a small problem. All arithmetic is exact.
 ///
-/// On one class, 8 users and 6 rows take milliseconds, and the choices at most double with every
-/// row. On several classes a point includes the placements. The choices then multiply with every
-/// user that may run on several classes, and the vertices grow much faster (6 users on 2 classes
-/// with 2 resources each: up to 100 polytopes with 5,000 points).
+/// On one class, 8 users and 6 rows take milliseconds, and the number of choices at most doubles with every row. On
+/// several classes a point includes the placements. The number of choices then multiplies with every user that may run
+/// on several classes, and the number of vertices grows much faster (6 users on 2 classes with 2 resources each: up to
+/// 100 polytopes with 5,000 points).
 ///
 /// # Errors
-/// [`LevelsError::Budget`] when the limits do not suffice; there is no partial answer.
+/// [`LevelsError::Budget`] when the limits do not suffice. There is no partial answer.
 pub fn enumerate(constraints: &Constraints<'_>, limits: &EnumerationLimits) -> Result<NjcSet, LevelsError> {
     let market = ClusterModel::new(constraints);
     let polytopes = Polytopes { market: &market, limits, n_vertices: 0, found: Vec::new() };
@@ -108,7 +107,7 @@ impl Visitor for Polytopes<'_> {
     }
 }
 
-/// Computes the vertices of a face, by placement.
+/// Computes the vertices of a face. Each vertex is a list of the values of all placements.
 fn points(
     market: &ClusterModel<'_>,
     face: &Face,
@@ -147,9 +146,9 @@ fn points(
     Ok(points)
 }
 
-/// Returns the polytopes that no other polytope contains, and the first of equal polytopes.
+/// Returns the polytopes that no other polytope contains. Of equal polytopes, the first is returned.
 fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Vec<Polytope>, LevelsError> {
-    // A polytope never lies within one of smaller dimension.
+    // A polytope never lies within a polytope of smaller dimension.
     polytopes.sort_by_key(|p| (std::cmp::Reverse(p.dimension), p.face.bottlenecks.len()));
     let mut outermost: Vec<(Polytope, Vec<Candidate>)> = Vec::new();
     for polytope in polytopes {
@@ -164,7 +163,7 @@ fn maximal(market: &ClusterModel<'_>, mut polytopes: Vec<Polytope>) -> Result<Ve
     Ok(outermost.into_iter().map(|(polytope, _)| polytope).collect())
 }
 
-/// Returns the tasks by placement.
+/// Returns the tasks of each placement.
 fn values(market: &ClusterModel<'_>, tasks: &Tasks) -> Vec<Rational> {
     market.placements.iter().map(|p| tasks_on(&tasks[p.n], p.i)).collect()
 }

@@ -10,12 +10,12 @@ pub enum Goal {
     /// The sum of the used fractions over all capacity rows with a positive capacity: at most the
     /// number of such rows.
     MaxUtilisation,
-    /// The least weighted dominant share of the users that do not have all their tasks:
-    /// `x_n u_n / w_n` with `u_n = max_r d_nr / sum_i k_i c_ir` from the base demand.
+    /// The least weighted dominant share of the users that do not have all their tasks: `x_n u_n / w_n` with
+    /// `u_n = max_r d_nr / sum_i k_i c_ir` from the base demand.
     ///
-    /// Users with `u_n = 0`, and users that have all their tasks, are left out. The value is at
-    /// most the largest share that any user could have alone, `max_n min(T_n, gamma_n) u_n / w_n`.
-    /// It is that value if no user remains.
+    /// Users with `u_n = 0`, and users that have all their tasks, are left out. The value is at most the largest share
+    /// that any user could have alone, `max_n min(T_n, gamma_n) u_n / w_n`. If no user remains, the value equals this
+    /// largest share.
     MaxMinShare,
     /// The sum of the tasks of all users, `sum_n x_n`, without weights.
     MaxTasks,
@@ -67,7 +67,7 @@ impl Goal {
 
 /// Weighted dominant shares.
 pub struct Shares {
-    /// By user: the share of one task, `u_n / w_n`; `None` if the user is left out.
+    /// For each user, the share of one task, `u_n / w_n`. `None` if the user is left out.
     pub by_user: Vec<Option<Rational>>,
     /// The largest share that a user could have alone.
     pub largest: Rational,

@@ -1,5 +1,4 @@
-//! The data that all questions about NJC allocations share: users, placements and possible
-//! witnesses.
+//! The data that all computations of NJC allocations share: users, placements and possible witnesses.
 
 use std::ops::Range;
 
@@ -8,11 +7,11 @@ use evenhand_problem::{Constraints, Rational};
 
 use crate::groups::capacity_entries;
 
-/// The tasks by user: `(class, tasks)`, ascending by class, without zeros.
+/// Tasks of each user: `(class, tasks)`, ascending by class, without zeros.
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
 
-/// Computes the entitlements `e_n = w_n / (sum of the weights of the active users)`, by user; 0 for
-/// a user that is not active.
+/// Computes the entitlement `e_n = w_n / (sum of the weights of the active users)` of each user. It is 0 for a user
+/// that is not active.
 #[must_use]
 pub fn entitlements(constraints: &Constraints<'_>) -> Vec<Rational> {
     let problem = constraints.problem();
@@ -27,24 +26,24 @@ pub fn entitlements(constraints: &Constraints<'_>) -> Vec<Rational> {
     weights.into_iter().map(|w| w / &total).collect()
 }
 
-/// The users, their placements, and the tasks that would reach an entitlement on each placement.
+/// The users, their placements, and the numbers of tasks that would reach an entitlement on each placement.
 pub struct ClusterModel<'a> {
     pub constraints: &'a Constraints<'a>,
     /// The active users, ascending.
     pub users: Vec<usize>,
     pub entitlements: Vec<Rational>,
     pub placements: Vec<UserOnClass>,
-    /// By user: the range of its placements.
+    /// For each user, the range of its placements in `placements`.
     of_user: Vec<Range<usize>>,
 }
 
-/// A user on a class.
+/// A placement: a user on a class.
 pub struct UserOnClass {
     pub n: usize,
     pub i: usize,
-    /// `(row, usage of it by one task)`, without zeros.
+    /// `(row, amount of the row that one task uses)`, without zeros.
     pub usage: SparseRow,
-    /// The largest number of tasks there: `gamma_ni`, or all tasks of the user.
+    /// The largest number of tasks of the user on the class: `gamma_ni`, or all tasks of the user if they are fewer.
     pub most: Rational,
 }
 
@@ -53,7 +52,7 @@ pub struct Candidate {
     pub row: usize,
     /// The index of the placement.
     pub placement: usize,
-    /// The least number of tasks, `e_n C / d`.
+    /// The least number of tasks that reaches the entitlement, `e_n C / d`.
     pub floor: Rational,
 }
 
@@ -84,7 +83,7 @@ impl<'a> ClusterModel<'a> {
         self.of_user[n].clone()
     }
 
-    /// Returns the tasks of user `n`; `None` for unlimited tasks.
+    /// Returns the number of tasks that user `n` has. `None` for unlimited tasks.
     pub fn limit(&self, n: usize) -> Option<&'a Rational> {
         self.constraints.problem().users()[n].tasks()
     }
@@ -93,7 +92,8 @@ impl<'a> ClusterModel<'a> {
         &self.constraints.rows()[row].capacity
     }
 
-    /// Returns the tasks that would make `row` a witness of user `n`; `None` if it cannot be one.
+    /// Returns the number of tasks that would make `row` a witness of user `n`. `None` if `row` cannot be a witness of
+    /// the user.
     pub fn candidate(&self, n: usize, row: usize) -> Option<Candidate> {
         let server = self.constraints.rows().get(row)?.server;
         let placement = self.placements_of(n).find(|&k| self.placements[k].i == server)?;
@@ -106,8 +106,8 @@ impl<'a> ClusterModel<'a> {
         Some(Candidate { row, placement, floor })
     }
 
-    /// Returns the candidates of user `n` that do not need all its tasks: they fit on the class and
-    /// are fewer than all tasks.
+    /// Returns the candidates of user `n` that the user can reach with fewer than all its tasks and within the capacity
+    /// of the class.
     pub fn candidates(&self, n: usize) -> Vec<Candidate> {
         let rows = self.placements_of(n).flat_map(|k| self.placements[k].usage.iter().map(|(row, _)| *row));
         rows.filter_map(|row| self.candidate(n, row))
@@ -116,14 +116,13 @@ impl<'a> ClusterModel<'a> {
             .collect()
     }
 
-    /// Returns whether user `n` can have all its tasks, considering only its own use of the
-    /// classes.
+    /// Returns true if user `n` can have all its tasks when it has its classes to itself.
     pub fn can_be_satisfied(&self, n: usize) -> bool {
         let most = || self.placements_of(n).map(|k| &self.placements[k].most).sum::<Rational>();
         self.limit(n).is_some_and(|tasks| *tasks <= most())
     }
 
-    /// Converts values by placement to tasks by user.
+    /// Converts values of the placements to tasks of the users.
     pub fn tasks(&self, values: &[Rational]) -> Tasks {
         let mut tasks = vec![Vec::new(); self.of_user.len()];
         for (placement, value) in self.placements.iter().zip(values) {
@@ -134,7 +133,7 @@ impl<'a> ClusterModel<'a> {
         tasks
     }
 
-    /// Computes the usage of every row.
+    /// Computes the usage of every row by these tasks.
     pub fn loads(&self, tasks: &Tasks) -> Vec<Rational> {
         let mut loads = vec![Rational::new(); self.constraints.rows().len()];
         for placement in &self.placements {
@@ -149,7 +148,7 @@ impl<'a> ClusterModel<'a> {
     }
 }
 
-/// Returns the tasks of one user on class `i`.
+/// Returns the number of tasks on class `i` in the list of one user.
 pub fn tasks_on(tasks: &[(usize, Rational)], i: usize) -> Rational {
     tasks.iter().filter(|(class, _)| *class == i).map(|(_, x)| x).sum()
 }

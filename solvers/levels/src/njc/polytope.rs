@@ -10,16 +10,16 @@ use crate::settings::FACES;
 use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense, Variable};
 use evenhand_lp::refine::{self, StartingPoint};
 
-/// Computes a vertex of the polytope of `face`, the best one for `objective` if there is one.
+/// Computes a vertex of the polytope of `face`. If there is an `objective`, the vertex maximises it.
 ///
-/// HiGHS guesses a basis, and exact arithmetic finishes. Returns `None` if the polytope is empty,
-/// which Farkas' multipliers have proven in rationals.
+/// HiGHS guesses a basis, and exact arithmetic finishes. Returns `None` if the polytope is empty, which is proven by
+/// Farkas' multipliers in rationals.
 ///
 /// [`Goal::MaxMinShare`] counts only users whose witness is a row.
 ///
 /// # Errors
-/// [`LevelsError::Face`] when the face does not fit the problem, [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit) when exact
-/// arithmetic does not finish.
+/// [`LevelsError::Face`] when the face does not fit the problem.
+/// [`LpError::PivotLimit`](evenhand_lp::LpError::PivotLimit) when exact arithmetic does not finish.
 pub fn member(
     constraints: &Constraints<'_>,
     face: &Face,
@@ -29,7 +29,7 @@ pub fn member(
     best(&market, face, objective)
 }
 
-/// Does the work of [`member`], given the market.
+/// Computes [`member`], given the market.
 pub fn best(
     market: &ClusterModel<'_>,
     face: &Face,
@@ -51,7 +51,7 @@ pub fn best(
 /// the users' tasks and the floors, in this order.
 pub struct FaceProgramme {
     pub lp: ExactLp,
-    /// By column: about its largest possible value.
+    /// For each column, roughly its largest possible value.
     units: Vec<f64>,
 }
 
@@ -87,7 +87,7 @@ impl FaceProgramme {
         Self { lp, units }
     }
 
-    /// Returns the basis at which the search ended; `None` if there is no point.
+    /// Returns the basis at which the search for a feasible point ended. `None` if there is no feasible point.
     pub fn feasible_basis(&self, start: &[Variable]) -> Result<Option<Vec<Variable>>, LevelsError> {
         Ok(match self.lp.solve(start, FACES.max_pivots)? {
             Feasibility::Feasible(optimum) => Some(optimum.basis),
@@ -109,7 +109,7 @@ impl FaceProgramme {
         }
     }
 
-    /// Adds a column for the least share: `t <= x_n u_n / w_n` for every user that counts.
+    /// Adds a column `t` for the least share, with `t <= x_n u_n / w_n` for every user that counts.
     fn raise_least_share(&mut self, market: &ClusterModel<'_>, face: &Face) {
         let shares = Shares::new(market);
         let mut entries = vec![(self.lp.rows.len(), Rational::from(1))];

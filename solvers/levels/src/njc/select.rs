@@ -1,8 +1,7 @@
-//! The best NJC allocation for a goal, over all faces: a mixed-integer programme without big
-//! constants.
+//! The best NJC allocation for a goal, over all faces: a mixed-integer programme without big constants.
 //!
-//! Next to the tasks `x >= 0`, binaries say which rows are saturated (`s_j`) and which witness each
-//! user has (`z_nj`, or `z_n0` for having all its tasks):
+//! The variables are the tasks `x >= 0`, binaries `s_j` that say which rows are saturated, and binaries that say which
+//! witness each user has (`z_nj` for row `j`, `z_n0` for having all its tasks):
 //!
 //! ```text
 //! sum_n x_ni d_nj <= C_j,   sum_n x_ni d_nj >= C_j s_j          for every row j,
@@ -35,12 +34,11 @@ use evenhand_lp::settings::HIGHS;
 pub struct SelectSettings {
     /// The time limit (for all programmes together), gaps and tolerance of HiGHS.
     pub mip: MipSettings,
-    /// The number of faces without an exact point that are cut off before the search is given up.
+    /// The number of faces without an exact point that are cut off before the search ends with an error.
     pub max_cuts: usize,
 }
 
-/// The amount by which an exact value may exceed the bound of HiGHS, in units of the objective: its
-/// own tolerance.
+/// The amount by which an exact value may exceed the bound of HiGHS, in units of the objective: the tolerance of HiGHS.
 const CLAIM: f64 = 1e-6;
 
 impl Default for SelectSettings {
@@ -49,20 +47,20 @@ impl Default for SelectSettings {
     }
 }
 
-/// An exact NJC allocation, and the claims of floating point about all others.
+/// An exact NJC allocation, and HiGHS's claims about all other NJC allocations.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Selection {
-    /// An exact vertex of the face, the best of its points for the goal.
+    /// The vertex of the face that is best for the goal, exactly.
     pub tasks: Tasks,
     /// The face that HiGHS chose.
     pub face: Face,
     /// The exact value of `tasks`: a proven lower bound of the best value.
     pub value: Rational,
-    /// The value that no NJC allocation exceeds, according to HiGHS: accurate to about its tolerance, but not proven.
-    /// `None` if `value` refutes it.
+    /// The value that no NJC allocation exceeds, according to HiGHS. It is accurate to about the tolerance of HiGHS,
+    /// but not proven. `None` if `value` refutes it.
     pub bound: Option<f64>,
-    /// Whether HiGHS claims that no allocation is better by more than the gaps of the settings.
-    /// Without a bound, the claim has no meaning.
+    /// The claim of HiGHS whether an allocation may be better by more than the gaps of the settings. Without a bound,
+    /// the claim has no meaning.
     pub status: MipStatus,
     /// The number of nodes of the branch-and-bound trees.
     pub nodes: u64,
@@ -70,13 +68,13 @@ pub struct Selection {
     pub cuts: usize,
 }
 
-/// Computes an exact NJC allocation that is best for the goal, as far as HiGHS can tell.
+/// Computes an exact NJC allocation that is best for the goal, according to HiGHS.
 ///
 /// # Errors
-/// [`LpError::TimeLimit`](evenhand_lp::LpError::TimeLimit) when the time was up before any solution was found,
-/// [`LpError::Infeasible`](evenhand_lp::LpError::Infeasible) when entitlements are so far apart (1e9 and more) that HiGHS finds none,
-/// [`LevelsError::FacesRefuted`] after too many faces that are empty in exact arithmetic, and every
-/// other error of HiGHS.
+/// [`LpError::TimeLimit`](evenhand_lp::LpError::TimeLimit) when the time was up before any solution was found.
+/// [`LpError::Infeasible`](evenhand_lp::LpError::Infeasible) when entitlements are so far apart (1e9 and more) that
+/// HiGHS finds no solution. [`LevelsError::FacesRefuted`] after too many faces that are empty in exact arithmetic.
+/// Every other error of HiGHS is also returned.
 pub fn select(
     constraints: &Constraints<'_>,
     goal: Goal,
@@ -115,7 +113,7 @@ pub fn select(
 /// relative to their capacity.
 struct Model {
     mip: MipModel,
-    /// `(user, witness, column of its binary)`.
+    /// `(user, witness, column of the binary of this witness)`.
     witnesses: Vec<(usize, Witness, usize)>,
     /// The unit of the objective.
     unit: f64,
@@ -155,7 +153,7 @@ impl Model {
         Ok(())
     }
 
-    /// Adds the capacity rows. Returns, by row, the binary that says whether it is saturated.
+    /// Adds the capacity rows. Returns for each row the binary that says whether the row is saturated.
     fn capacities(&mut self, market: &ClusterModel<'_>) -> Result<Vec<Option<usize>>, LevelsError> {
         let n_rows = market.constraints.rows().len();
         let mut rows = vec![Vec::new(); n_rows];
@@ -216,8 +214,8 @@ impl Model {
 
     /// Adds the goal of the least share, in units of the largest possible share.
     ///
-    /// `t` is at most the share of every user that is not satisfied. If a user has all its tasks, the binary of that
-    /// witness raises this bound to 1, which is no less than any share.
+    /// `t` is at most the share of every user that is not satisfied. If a user has all its tasks, the binary `z_n0`
+    /// raises this bound to 1, which is no less than any share.
     fn least_share(&mut self, market: &ClusterModel<'_>) -> Result<(), LevelsError> {
         let shares = Shares::new(market);
         self.unit = shares.largest.to_f64();

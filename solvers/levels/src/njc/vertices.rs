@@ -19,18 +19,18 @@ pub struct Inequalities {
 /// A constraint `sum of (coefficient * y) <= rhs`, or `=`.
 #[derive(Debug, Clone)]
 pub struct Constraint {
-    /// `(column, coefficient)`, no column twice.
+    /// `(column, coefficient)`. No column is listed twice.
     pub entries: Vec<(usize, Rational)>,
     /// The right-hand side.
     pub rhs: Rational,
-    /// Whether the constraint is an equation.
+    /// True if the constraint is an equation.
     pub is_equation: bool,
 }
 
 /// A ray of the cone over the polytope.
 ///
-/// The homogenising coordinate is the last entry, and the entries have no common divisor. `tight`
-/// is the set of constraints that it satisfies with equality.
+/// The last entry is the homogenising coordinate. The entries have no common divisor. `tight` is the set of constraints
+/// that the ray satisfies with equality.
 struct Ray {
     entries: Vec<Integer>,
     tight: u128,
@@ -43,7 +43,7 @@ impl Inequalities {
     /// Computes the vertices, in ascending order.
     ///
     /// # Errors
-    /// [`LevelsError::Budget`]: more constraints than fit into 128 bits, or more than `max_rays` rays.
+    /// [`LevelsError::Budget`] when there are more constraints than fit into 128 bits, or more than `max_rays` rays.
     pub fn vertices(&self, max_rays: usize) -> Result<Vec<Vec<Rational>>, LevelsError> {
         let n = self.n_columns + 1;
         if n + self.constraints.len() >= MOST_CONSTRAINTS {
@@ -65,7 +65,7 @@ impl Inequalities {
     }
 }
 
-/// Returns the rays of the subset of the cone on which the constraint holds.
+/// Returns the rays of the part of the cone on which the constraint is satisfied.
 fn cut(rays: Vec<Ray>, constraint: &Constraint, bit: u128, n: usize) -> Vec<Ray> {
     let row = constraint.homogeneous(n);
     let value = |ray: &Ray| row.iter().map(|(k, a)| Integer::from(a * &ray.entries[*k])).sum::<Integer>();
@@ -116,8 +116,7 @@ impl Ray {
         Self { entries, tight: ((1 << n) - 1) & !(1 << k) }
     }
 
-    /// Returns the ray in which the plane of a ray above the hyperplane and one below it meets the
-    /// hyperplane.
+    /// Returns the ray in which the plane through a ray above the hyperplane and a ray below it meets the hyperplane.
     fn towards(&self, above: &Integer, other: &Self, below: &Integer, tight: u128) -> Self {
         let combine = |(p, q): (&Integer, &Integer)| Integer::from(q * above) - Integer::from(p * below);
         let mut entries: Vec<Integer> = self.entries.iter().zip(&other.entries).map(combine).collect();
@@ -137,7 +136,7 @@ impl Ray {
     }
 }
 
-/// Computes the dimension of the affine hull of points; 0 for one point, and for none.
+/// Computes the dimension of the affine hull of points. It is 0 for one point and for no points.
 pub fn dimension(points: &[Vec<Rational>]) -> usize {
     let Some((origin, others)) = points.split_first() else { return 0 };
     let mut rows: Vec<Vec<Rational>> = others
@@ -187,8 +186,8 @@ mod tests {
             let rows: Vec<_> = cube.iter().copied().chain([more]).collect();
             vertices(3, &rows)
         };
-        // A corner cut off, a hexagon, the diagonal, a redundant constraint, one that touches one
-        // vertex, and empty polytopes.
+        // In this order: a cut-off corner, a hexagon, the diagonal, a redundant constraint, a constraint that touches
+        // one vertex, and two empty polytopes.
         assert_eq!(with((&[1, 1, 1], 2, false)).len(), 7);
         assert_eq!(vertices(3, &[cube[0], cube[1], cube[2], (&[2, 2, 2], 3, true)]).len(), 6);
         assert_eq!(with((&[1, -1, 0], 0, true)).len(), 4);

@@ -1,8 +1,8 @@
-//! Greedy placements of totals, without a programme. An almost complete one is the start of a
-//! programme.
+//! Greedy placements of totals, without a linear programme. If a greedy placement is almost complete, a programme
+//! starts from it.
 //!
-//! Users come one after the other, those with the fewest classes first. Each user runs where most
-//! capacity is free.
+//! Users are placed one after the other, starting with the users that may run on the fewest classes. Each user runs
+//! where most capacity is free.
 
 use evenhand_problem::Rational;
 use evenhand_problem::number::near;
@@ -11,14 +11,13 @@ use super::{Placed, Placements};
 use crate::settings::PLACING;
 use evenhand_lp::highs::{Basis, BasisStatus};
 
-/// The free capacity during a greedy placement.
+/// The free capacity and the remaining tasks during a greedy placement.
 trait FreeCapacity {
-    /// Returns whether some tasks of a user are not placed yet.
+    /// Returns true if some tasks of user `n` are not placed yet.
     fn is_left(&self, n: usize) -> bool;
     /// Returns the free fraction of a row.
     fn free(&self, row: usize) -> f64;
-    /// Places as many tasks of a user as fit on a column. Returns whether all tasks of the user are
-    /// then placed.
+    /// Places as many tasks of a user as fit on a column. Returns true if all tasks of the user are then placed.
     fn take(&mut self, of: &Placements, column: usize) -> bool;
 }
 
@@ -27,7 +26,7 @@ struct InDoubles {
     /// The fraction of the free capacity that the placement may use.
     part: f64,
     free: Vec<f64>,
-    /// By user, in the unit of the requested totals.
+    /// For each user, the tasks that are not placed yet, in the unit of the requested totals.
     left: Vec<f64>,
     placed: Vec<(usize, f64)>,
     /// The rows that are full.
@@ -76,7 +75,7 @@ impl FreeCapacity for InDoubles {
 /// A greedy placement in rationals.
 struct Exactly {
     free: Vec<Rational>,
-    /// The same in doubles, as fractions of each row.
+    /// The free capacity in doubles, as a fraction of each row.
     approximate: Vec<f64>,
     left: Vec<Rational>,
     placed: Placed,
@@ -110,13 +109,13 @@ impl FreeCapacity for Exactly {
 }
 
 impl Placements {
-    /// Returns the capacity rows that a column uses, and the amounts, both scaled.
+    /// Returns `(row, amount)` for the capacity rows that a column uses, scaled.
     fn usages(&self, column: usize) -> impl Iterator<Item = (usize, f64)> {
         self.entries(column).filter(|(row, _)| *row < self.capacity.len())
     }
 
-    /// Places the requested totals greedily. Returns the users whose tasks do not all fit; `None`
-    /// if there are more than `most`.
+    /// Places the requested totals greedily. Returns the users whose tasks do not all fit, or `None` if there are more
+    /// than `most` such users.
     fn place_greedily(&self, into: &mut impl FreeCapacity, most: usize) -> Option<Vec<usize>> {
         let mut columns = vec![0..0; self.asked.len()];
         let mut first = 1;
@@ -145,15 +144,15 @@ impl Placements {
         Some(failed)
     }
 
-    /// Places the last totals in doubles, `(column, value)`; `None` if the greedy method does not
-    /// find a placement.
+    /// Places the last totals in doubles. Returns `(column, value)`, or `None` if the greedy method does not place all
+    /// of them.
     pub(super) fn place_in_doubles(&self) -> Option<Vec<(usize, f64)>> {
         let mut into = InDoubles::new(self, PLACING.most_at_first_sight);
         self.place_greedily(&mut into, 0)?;
         Some(into.placed)
     }
 
-    /// Places totals in rationals; `None` if the greedy method does not find a placement.
+    /// Places totals in rationals. Returns `None` if the greedy method does not place all of them.
     pub(super) fn place_exactly(&self, totals: &[Rational]) -> Option<Placed> {
         let approximate = InDoubles::new(self, 1.0).free;
         let placed = vec![Vec::new(); totals.len()];
@@ -163,12 +162,12 @@ impl Placements {
         Some(into.placed)
     }
 
-    /// Places nearly all of the last totals. Returns the columns, and the basis by column and row;
-    /// `None` if the greedy method fails for too many users.
+    /// Places nearly all of the last totals. Returns the columns, and the status of each row in a basis. Returns `None`
+    /// if the greedy method fails for too many users.
     ///
-    /// Each column completes a user or fills a row. Basic are these columns, the slacks of rows
-    /// that are not full, and the slacks of users that are not complete. Together they are as many
-    /// as the rows. One slack of an incomplete user is replaced by the column of `s`.
+    /// Each column completes a user or fills a row. The basis consists of these columns, the slacks of rows that are
+    /// not full, and the slacks of users that are not complete. Their number is the number of rows. The column of `s`
+    /// replaces one slack of an incomplete user.
     pub(super) fn nearly(&self) -> Option<(Vec<usize>, Vec<BasisStatus>)> {
         let mut into = InDoubles::new(self, 1.0);
         let failed = self.place_greedily(&mut into, self.asked.len() / PLACING.users_to_one_that_may_fail)?;
@@ -185,7 +184,7 @@ impl Placements {
         Some((columns, of_rows))
     }
 
-    /// Returns this basis for the programme in doubles, which must have all its columns.
+    /// Returns the basis with these basic columns for the programme in doubles, which must contain all of them.
     pub(super) fn basis_of(&self, basic: &[usize], rows: Vec<BasisStatus>) -> Basis {
         let mut columns = vec![BasisStatus::Lower; self.lp.columns.len()];
         basic.iter().for_each(|column| columns[*column] = BasisStatus::Basic);

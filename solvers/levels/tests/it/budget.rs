@@ -1,4 +1,4 @@
-//! Work and memory are charged before they are spent.
+//! Tests that work and memory are charged to the budget before they are spent.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn problem(seed: u64) -> Problem {
     Cluster { users: 40, classes: 8, ..Cluster::any(&mut noise) }.problem(&mut noise)
 }
 
-/// Levels and a sum, with so many steps.
+/// Computes levels and a weighted sum within `work` steps of the budget. Returns the steps that were charged.
 fn solve(problem: &Problem, work: Option<u64>) -> Result<u64, Exceeded> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     within(&Limits { work, ..Limits::default() }, || {
@@ -45,7 +45,8 @@ fn what_was_charged_is_enough_and_less_is_not() {
     }
 }
 
-/// Pivots fill the equations of these users with numbers of hundreds of digits: work ends them, and no clock.
+/// Pivots fill the equations of these users with numbers of hundreds of digits. The limit of work ends the computation
+/// without a clock.
 #[test]
 fn equations_in_long_numbers_are_charged() {
     let text = include_str!("../../../../crates/evenhand/tests/bombs/asset-slow.json");
@@ -59,8 +60,8 @@ fn equations_in_long_numbers_are_charged() {
     assert_eq!(ended.unwrap_err().kind, Kind::Work { limit });
 }
 
-/// Weights without common factors: the level has the digits of all of them, and what everybody has is as long. That is seen
-/// while the level grows; where there is an end of the time, bounds are found in its place.
+/// Weights without common factors: the level has the digits of all weights, and so has the number of tasks of every
+/// user. The solver detects this while the level grows. If there is a deadline, it computes bounds instead.
 #[test]
 fn levels_too_long_for_the_memory_are_refused_or_bounded() {
     let users: Vec<String> = (0..300_u32)
@@ -89,7 +90,7 @@ fn levels_too_long_for_the_memory_are_refused_or_bounded() {
     let found = within(&limits, || lexicographic_within(&constraints, &coefficients, &settings)).unwrap();
     let Within::Between(found) = found else { panic!("an exact level was found") };
     assert!(found.width() < Rational::from((1, 1_000_000_000)), "{}", found.width());
-    // With all the memory there is the level is found.
+    // Without a limit of memory, the level is computed.
     let found = lexicographic_within(&constraints, &coefficients, &settings);
     assert!(matches!(found, Within::Exact(_)));
 }

@@ -1,5 +1,5 @@
-//! Lexicographic optima of clusters with placement constraints: many levels, many ties. Every one
-//! must be computed exactly, and its own prices must prove it.
+//! Tests of lexicographic optima of clusters with placement constraints, with many levels and many ties. Every optimum
+//! must be exact, and its own prices must prove it.
 
 use crate::common;
 
@@ -50,8 +50,8 @@ fn small_clusters_equal_the_reference() {
     }
 }
 
-/// Users with one to three of thirty classes each, and a few dozen levels: rounding makes the
-/// programme of a late round infeasible.
+/// Users with one to three of thirty classes each, and a few dozen levels. Rounding makes the programme of a late round
+/// infeasible.
 #[test]
 fn sparse_placement_constraints() {
     let texts = [include_str!("../data/sparse-141x30.json"), include_str!("../data/sparse-400x30.json")];
@@ -93,7 +93,7 @@ fn the_same_answer_with_any_number_of_threads() {
     assert_eq!(one, on(5));
 }
 
-/// Prices of doubles prove true bounds, and bound nearly all users as the exact prices do.
+/// Prices from doubles prove true bounds, and bound nearly all users as the exact prices do.
 #[test]
 fn short_prices_prove_levels_but_for_rounding() {
     let least = Rational::from((1, 1_000_000_000));
@@ -109,7 +109,7 @@ fn short_prices_prove_levels_but_for_rounding() {
         let instance = Instance::new(&problem, &allocation).expect("it fits");
         let standing = Standing::new(&instance, &share).expect("short numbers");
         let all = standing.uncovered().len();
-        // Searched from nothing, from the answer, and from an allocation that is not the answer.
+        // The search starts from no allocation, from the answer, and from an allocation that is not the answer.
         let other = vec![vec![(0, 1.0)]; problem.n_users()];
         let of_user = |row: &Vec<(usize, Rational)>| row.iter().map(|(i, x)| (*i, x.to_f64())).collect();
         let answer: Vec<Vec<(usize, f64)>> = allocation.tasks.iter().map(of_user).collect();

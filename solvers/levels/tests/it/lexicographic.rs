@@ -1,5 +1,5 @@
-//! The rounds compared with an independent reference: plain rounds on a dense simplex method, in
-//! rationals. Every user has its own row, and every blocked user is found by its own programme.
+//! Compares the rounds with an independent reference: plain rounds on a dense simplex method, in rationals. In the
+//! reference, every user has its own row, and a programme for each user decides whether the user is blocked.
 
 use crate::common;
 
@@ -40,8 +40,8 @@ fn level(problem: &Problem, share: &ShareCoefficients, n: usize, tasks: &[(usize
     value / problem.users()[n].weight()
 }
 
-/// Compares an exact optimum with the reference: every `U_n`, every `x_n` that they determine, and
-/// the levels of the duals.
+/// Compares an exact optimum with the reference: every `U_n`, every `x_n` that the levels determine, and the levels of
+/// the duals.
 fn assert_same(
     problem: &Problem,
     sharing: Sharing,
@@ -78,7 +78,7 @@ fn assert_near(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, e
         let weight = problem.users()[n].weight().to_f64();
         let found: f64 = tasks.iter().map(|(i, x)| x * share.of(n, *i).to_f64()).sum::<f64>() / weight;
         let expected = expected[n].to_f64();
-        // The difference in tasks, if a level determines their number.
+        // Convert the difference of levels to a difference of tasks, if a level determines the number of tasks.
         let least = (0..problem.n_servers()).map(|i| share.of(n, i).to_f64()).filter(|u| *u > 0.0);
         let unit = weight / least.fold(f64::INFINITY, f64::min);
         let off = (found - expected).abs() * if unit.is_finite() { unit } else { 1.0 };
@@ -88,7 +88,7 @@ fn assert_near(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, e
     }
 }
 
-/// The counts of a series of comparisons.
+/// Counts of the outcomes of a series of comparisons.
 #[derive(Debug, Default)]
 struct Seen {
     solved: usize,
@@ -153,8 +153,8 @@ fn plain_clusters_equal_the_reference() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Runs a series in which the structured lift of a basis cannot work, or doubles are of little
-/// help. The answer is that of the reference, or a named error.
+/// Runs a series in which the structured lift of a basis cannot work, or in which doubles help little. The answer must
+/// equal the reference, or be a named error.
 fn hard_series(cases: u32, shape: Shape, shares: impl Strategy<Value = Share>, may_fail: bool) -> Seen {
     let seen = RefCell::default();
     let strategy = (random(shape), sharing(), shares);
@@ -201,8 +201,7 @@ fn satisfied_at_nearly_the_same_level() {
     assert!(seen.solved > 300);
 }
 
-/// Users with the same demand are solved as one. A criterion that has no meaning for the share
-/// keeps them apart.
+/// Users with the same demand are solved as one user. A criterion that has no meaning for the share keeps them apart.
 #[test]
 fn merged_users_have_what_they_have_apart() {
     let strategy = (random_spec(Shape { users: (1, 3), ..SMALL }), 2usize..4, 0usize..3);
@@ -291,9 +290,9 @@ fn agree(problem: &Problem, share: Share) {
     assert_near(problem, Sharing::Rdm, &coefficients, &expected);
 }
 
-/// Found at random: the second user has all its tasks at a level 1e-12 above the one it reaches.
+/// Found at random: the second user has all its tasks at a level 1e-12 above the level that it reaches.
 ///
-/// Doubles call it satisfied, but no exact programme can give it all of them.
+/// In doubles the user counts as satisfied, but no exact programme can give it all its tasks.
 #[test]
 fn satisfied_in_doubles_only() {
     let mut spec = spec_of(&["1 0 1", "1 999999999999/1000000000000 1"], &["1 0 1", "1 3 1"]);
@@ -341,7 +340,7 @@ fn highs_gives_up() {
     agree(&build(spec), Share::Dominant);
 }
 
-/// The reference itself, on examples that can be solved by hand.
+/// Tests the reference itself, on examples that can be solved by hand.
 #[test]
 fn the_reference_knows_the_textbook() {
     let problem = build(spec_of(&["9 18"], &["1 4", "3 1"]));
@@ -358,8 +357,7 @@ fn the_reference_knows_the_textbook() {
     assert_eq!(dense(&["1"], &[(&["-1"], "-1")]).solve(), reference::Solved::Unbounded);
 }
 
-/// Users on few classes, some of which are blocked only by themselves, while others only seem to
-/// be.
+/// Users on few classes. Some of them are blocked only by themselves, and others only seem to be.
 #[test]
 fn users_that_are_blocked_by_themselves() {
     for seed in 0..400 {

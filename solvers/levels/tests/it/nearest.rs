@@ -1,4 +1,4 @@
-//! Placements of given totals that are nearest to others.
+//! Tests of placements of given totals that are nearest to other placements.
 
 use evenhand_levels::nearest::nearest;
 use evenhand_levels::placement::Placed;
@@ -13,8 +13,8 @@ fn total(tasks: &[(usize, Rational)]) -> Rational {
     tasks.iter().map(|(_, x)| x).sum()
 }
 
-/// Returns a feasible allocation. Each user in turn gets a fraction of the tasks that fit on each
-/// class, in this order of the classes.
+/// Returns a feasible allocation. Each user in turn gets a fraction of the tasks that fit on each class. `order` shifts
+/// the order of the classes.
 fn filled(problem: &Problem, constraints: &Constraints<'_>, order: usize) -> Placed {
     let mut left: Vec<Rational> = constraints.rows().iter().map(|row| row.capacity.clone()).collect();
     let mut placed = vec![Vec::new(); problem.n_users()];
@@ -51,7 +51,7 @@ fn distance(one: &Placed, other: &Placed, classes: usize) -> Rational {
     one.iter().zip(other).map(differ).sum()
 }
 
-/// Totals stay, the result is feasible, and no known placement of these totals is nearer.
+/// The totals stay the same, the result is feasible, and no known placement of these totals is nearer.
 #[test]
 fn nothing_that_is_known_is_nearer() {
     let moved = std::cell::Cell::new(0);

@@ -1,4 +1,4 @@
-//! No Justified Complaints: published and golden cases, and invalid input.
+//! Tests of No Justified Complaints: published and golden cases, and invalid input.
 
 use crate::common;
 
@@ -30,7 +30,7 @@ fn figure_2_is_unique() {
     assert_extreme(&problem, &["1/3 1/3 5/6"]);
 }
 
-/// NJC paper, section 3. The Eisenberg-Gale point between the two is irrational.
+/// NJC paper, section 3. The Eisenberg-Gale point between the two end points is irrational.
 #[test]
 fn the_example_of_section_3_is_a_segment() {
     let problem = pool(&["1/2 1/2 2/3", "1/2 5/8 1/2", "1 1 1/3"], "1/2 3/8 1/8");
@@ -38,7 +38,7 @@ fn the_example_of_section_3_is_a_segment() {
     assert_eq!(set.polytopes.iter().map(|p| p.dimension).collect::<Vec<_>>(), [1]);
 }
 
-/// NJC paper, figures 3 and 5: two users, one point each.
+/// NJC paper, figures 3 and 5: two users have one point each.
 #[test]
 fn two_users_have_one_point() {
     let figure_3 = [
@@ -129,8 +129,7 @@ fn one_resource_can_have_a_continuum() {
     assert_eq!(best.value, q("27/20"));
 }
 
-/// Random instances, each with a point and most with the best utilisation, from an independent
-/// implementation.
+/// Random instances from an independent implementation. Each has a point, and most have the best utilisation.
 #[test]
 fn golden_instances() {
     type Case = (&'static [&'static str], &'static str, &'static str, Option<f64>);
@@ -245,8 +244,7 @@ fn faces_that_do_not_fit() {
     assert_eq!(totals(&[both]), ["1/2 1/2"]);
     let satisfied = Some(Witness::Satisfied);
     assert_eq!(rows(&[], &[satisfied, satisfied]), Ok(None));
-    // Allocations that no face contains: too few users, a class that does not exist, too much of a
-    // row.
+    // Allocations that no face contains: too few users, a class that does not exist, and too much usage of a row.
     let face = Face { bottlenecks: vec![0], witnesses: vec![row(0), row(0)] };
     let contains = |tasks: Tasks| face.contains(&constraints, &tasks);
     let half = || vec![(0, q("1/2"))];

@@ -1,4 +1,4 @@
-//! No Justified Complaints on random pools and clusters, compared with the definition.
+//! Tests of No Justified Complaints on random pools and clusters, compared with the definition.
 
 use crate::common;
 
@@ -40,7 +40,7 @@ fn sharing() -> impl Strategy<Value = Sharing> {
     prop_oneof![3 => Just(Sharing::Rdm), 1 => Just(Sharing::Tdm)]
 }
 
-/// Returns the mean of allocations with these positive weights.
+/// Returns the weighted mean of allocations, with these positive weights.
 fn mean(problem: &Problem, points: &[Tasks], weights: &[u32]) -> Tasks {
     let sum: u32 = (0..points.len()).map(|k| weights[k % weights.len()]).sum();
     let of = |n: usize, i: usize| -> Rational {
@@ -134,7 +134,7 @@ fn every_face_lies_in_the_set() {
     assert!(empty > 100 && full > 100);
 }
 
-/// Returns a face with a witness for every user, and their rows as bottlenecks.
+/// Returns a face with a witness for every user. Its bottlenecks are the rows of the witnesses.
 fn random_face(constraints: &Constraints<'_>, picks: &[usize], shift: usize) -> Face {
     let problem = constraints.problem();
     let witness = |n: usize| {
@@ -182,7 +182,7 @@ fn selections_are_the_best_vertices() {
             prop_assert_eq!(proven.face.contains(&constraints, &proven.tasks), Ok(true));
             prop_assert_eq!(above(&proven.value), None, "{:?}", goal);
             asked.set(asked.get() + 1);
-            // HiGHS may return the second best allocation. Then the exact search finds the best.
+            // HiGHS may return the second best allocation. Then the exact search computes the best.
             if proven.value != selection.value {
                 prop_assert!(proven.value > selection.value, "{:?}", goal);
                 missed.set(missed.get() + 1);
@@ -191,8 +191,7 @@ fn selections_are_the_best_vertices() {
             prop_assert_eq!(above(&selection.value), None, "{:?}", goal);
             let best = best_vertex(&constraints, &set, goal).expect("a vertex");
             if goal == Goal::MaxMinShare {
-                // The goal is not linear: the best point need not be a vertex, and no vertex is
-                // better.
+                // The goal is not linear. The best point need not be a vertex, but no vertex may be better.
                 prop_assert!(selection.value >= best, "{:?}: {} < {}", goal, selection.value, best);
             } else {
                 prop_assert_eq!(&selection.value, &best, "{:?}", goal);
@@ -207,7 +206,7 @@ fn selections_are_the_best_vertices() {
     assert!(100 * refuted <= asked.get(), "HiGHS refuted itself in {refuted} of {}", asked.get());
 }
 
-/// HiGHS claims that 1/6 is the largest least share here, but the exact search finds more.
+/// HiGHS claims that 1/6 is the largest least share here, but the exact search computes a larger one.
 #[test]
 fn the_exact_search_finds_what_highs_misses() {
     let text = r#"{"kind": "allocation-problem", "resources": ["r"],
@@ -226,8 +225,8 @@ fn the_exact_search_finds_what_highs_misses() {
     assert_njc(&problem, Sharing::Rdm, &best.tasks);
 }
 
-/// HiGHS claims that no least share exceeds 7/39 here, while its own face has one of 11/39: no
-/// bound is returned.
+/// HiGHS claims that no least share exceeds 7/39 here, while its own face has a point with the least share 11/39.
+/// Therefore no bound is returned.
 #[test]
 fn a_bound_that_its_own_answer_refutes_is_none() {
     let text = r#"{"kind": "allocation-problem", "resources": ["r"],
@@ -243,10 +242,9 @@ fn a_bound_that_its_own_answer_refutes_is_none() {
     assert_njc(&problem, Sharing::Rdm, &selection.tasks);
 }
 
-/// Ties that doubles cannot resolve: HiGHS may choose a face that is empty, or one that is slightly
-/// worse.
+/// Ties that doubles cannot resolve: HiGHS may choose an empty face, or a slightly worse face.
 ///
-/// The returned allocation is NJC nevertheless, and none is better by more than its tolerance.
+/// The returned allocation is NJC nevertheless, and no allocation is better by more than the tolerance of HiGHS.
 #[test]
 fn selections_where_doubles_mislead() {
     let numbers = evenhand_testkit::random::problems::Numbers::NearTies;

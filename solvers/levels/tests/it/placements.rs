@@ -1,4 +1,4 @@
-//! Placements of totals: computed or refuted, in rationals.
+//! Tests of placements of totals. Each is computed or refuted, in rationals.
 
 use evenhand_exact::tree::{ClassLimit, ClassLimits};
 use evenhand_levels::placement::{Place, Placements};
@@ -6,7 +6,7 @@ use evenhand_problem::format::Source;
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
 use serde_json::{Value, json};
 
-/// Returns a problem with ten cpus on each of two classes. The first user runs on one of them.
+/// Returns a problem with ten cpus on each of two classes. The first user runs only on the class with gpus.
 fn problem() -> Problem {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 10, "gpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
@@ -68,8 +68,8 @@ fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
     assert!(bound.left(&totals) < 0);
 }
 
-/// Three cpus on `b` for both users together, and none of `a` for the second user: each limit is a
-/// row, with a price if it binds.
+/// Both users together may use three cpus on `b`, and the second user may use none on `a`. Each limit is a row, which
+/// has a price if the limit binds.
 #[test]
 fn limits_on_classes_are_rows_of_their_own() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
@@ -112,9 +112,10 @@ fn limits_on_classes_are_rows_of_their_own() {
     }
 }
 
-/// The totals use all of one resource on many classes, and some of another one.
+/// The totals use all of one resource on many classes, and some of another resource.
 ///
-/// They are placed greedily, or by a programme that starts there. A little more cannot be placed.
+/// They are placed greedily, or by a programme that starts from the greedy placement. Slightly larger totals cannot be
+/// placed.
 #[test]
 fn what_fills_all_classes_is_placed_exactly() {
     let server =
@@ -128,7 +129,7 @@ fn what_fills_all_classes_is_placed_exactly() {
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let all: Rational = problem.servers().iter().map(|class| &class.capacity()[0]).sum();
     let cpu = |n: usize| &problem.users()[n].base_demand().entries()[0].1;
-    // The users get decreasing totals, and all of the resource together.
+    // The users get decreasing totals. Together they use all of the resource.
     let mut totals: Vec<Rational> = (0..80)
         .map(|n| Rational::from(&all / 97_u32) * Rational::from((80 - n, 41)) / cpu(n as usize))
         .collect();
@@ -159,8 +160,7 @@ fn what_fills_all_classes_is_placed_exactly() {
     assert!(bound.left(&totals) < 0);
 }
 
-/// A total that is 0 in doubles is placed nevertheless, and one that cannot be placed violates a
-/// bound.
+/// A total that is 0 in doubles is placed nevertheless. A total that cannot be placed violates a bound.
 #[test]
 fn totals_that_are_nothing_in_doubles_are_placed_too() {
     let problem = problem();
@@ -179,7 +179,7 @@ fn totals_that_are_nothing_in_doubles_are_placed_too() {
     assert!(bound.left(&totals) < 0);
 }
 
-/// A demand below the range of doubles, so that a task uses nothing there.
+/// A demand below the range of doubles: a task uses nothing of the resource in doubles.
 #[test]
 fn demands_that_are_nothing_in_doubles_are_placed() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],

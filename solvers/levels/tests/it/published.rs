@@ -1,4 +1,4 @@
-//! Worked examples of the papers, and the golden cases if they are available.
+//! Tests of worked examples of the papers, and of the golden cases if they are available.
 
 use crate::common;
 

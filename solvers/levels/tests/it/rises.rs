@@ -1,5 +1,5 @@
-//! Rises of the users of given allocations compared with the dense reference: bisection over the
-//! levels of the others by feasibility, then one programme between two of them.
+//! Compares the rises of the users of given allocations with the dense reference. The reference bisects the levels of
+//! the other users by feasibility, and then solves one programme between two of these levels.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ use proptest::prelude::*;
 
 type Tasks = Vec<Vec<(usize, Rational)>>;
 
-/// Returns the level `U_n / w_n`.
+/// Returns the level `U_n / w_n` of user `n`.
 fn level(problem: &Problem, share: &ShareCoefficients, n: usize, tasks: &[(usize, Rational)]) -> Rational {
     let sum: Rational = tasks.iter().map(|(i, x)| Rational::from(share.of(n, *i) * x)).sum();
     sum / problem.users()[n].weight()
@@ -24,7 +24,7 @@ fn levels(problem: &Problem, share: &ShareCoefficients, tasks: &Tasks) -> Vec<Ra
     tasks.iter().enumerate().map(|(n, list)| level(problem, share, n, list)).collect()
 }
 
-/// Computes the largest level of `n`, by the definition.
+/// Computes the largest level of user `n` from the definition.
 fn reference(
     problem: &Problem,
     sharing: Sharing,
@@ -34,7 +34,8 @@ fn reference(
 ) -> Rational {
     let programme = Programme::new(problem, sharing);
     let worth = |k: usize, i: usize| Rational::from(share.of(k, i) / problem.users()[k].weight());
-    // The largest `L` if the users in `above` must have `L`, and the others their present level.
+    // Computes the largest `L` if the users in `above` must have the level `L`, and all other users their present
+    // level.
     let most = |above: &dyn Fn(usize) -> bool, at_most: Option<&Rational>| {
         let row = |m: usize, last: u8| -> Vec<Rational> {
             let entry = |&(k, i): &(usize, usize)| if k == m { -worth(k, i) } else { Rational::new() };
@@ -113,7 +114,7 @@ fn check(problem: &Problem, sharing: Sharing, share: &ShareCoefficients, tasks: 
     }
 }
 
-/// Generates a problem, numbers for an allocation, and its distance from the optimum of a share.
+/// Generates a problem, numbers for an allocation, and the kind of its distance from the optimum of a share.
 fn cases(shape: Shape) -> impl Strategy<Value = (Problem, Vec<u32>, u32)> {
     (random(shape), prop::collection::vec(0u32..1000, 24), 0u32..4)
 }
@@ -124,7 +125,7 @@ fn check_case((problem, noise, kind): &(Problem, Vec<u32>, u32), share: Share, s
     let tasks = if *kind == 0 {
         repaired(problem, sharing, |n, i| noise(n, i) / 100u32 - 2u32)
     } else {
-        // The optimum, changed by a thousandth, by 1e-9, or not at all.
+        // Start from the optimum, and change it by a thousandth, by 1e-9, or not at all.
         let off = [0, 0, 1, 1_000_000_000][*kind as usize];
         let part = |n, i| Rational::from(1) - noise(n, i) / 1_000_000u32 / off;
         let optimum = exact(problem, sharing, &coefficients).expect("an optimum");
@@ -162,8 +163,8 @@ fn numbers_far_apart_and_near_ties() {
     }
 }
 
-/// Forty teams with a tenth of a static partition each, in doubles: every rise is computed, and the
-/// bounds proven from doubles are close to it.
+/// Forty teams with a tenth of a static partition each, in doubles. Every rise is computed, and the bounds proven from
+/// doubles are close to the rise.
 #[test]
 fn teams_with_a_static_partition() {
     for seed in 1..4 {

@@ -1,5 +1,5 @@
-//! The greatest weighted sum compared with the dense reference, and the decision of its floors
-//! about Pareto optimality.
+//! Compares the greatest weighted sum with the dense reference, and tests its decision about Pareto optimality with
+//! floors.
 
 use crate::common;
 
@@ -36,8 +36,7 @@ fn reference(problem: &Problem, sharing: Sharing, worth: &[Rational], floors: &[
     programme.maximise(|n, _| worth[n].clone(), Rational::new(), Vec::new())
 }
 
-/// Fails unless `optimum` is feasible, above the floors, of the greatest value, and proven by its
-/// own prices.
+/// Fails unless `optimum` is feasible, reaches the floors, has the greatest value, and is proven by its own prices.
 fn assert_best(
     problem: &Problem,
     sharing: Sharing,
@@ -106,7 +105,7 @@ fn judge(
     is_best
 }
 
-/// Returns `min(T_n, gamma_n)`: the tasks that user `n` would have with everything to itself.
+/// Returns `min(T_n, gamma_n)`: the tasks that user `n` would have with the whole cluster to itself.
 fn alone(problem: &Problem, n: usize) -> Rational {
     let gamma = (0..problem.n_servers()).map(|i| problem.gamma(n, i)).sum::<Rational>();
     problem.users()[n].tasks().map_or(gamma.clone(), |tasks| gamma.min(tasks.clone()))
@@ -149,8 +148,8 @@ fn the_greatest_sum_is_that_of_the_reference() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// Floors from a max-min allocation, which no allocation dominates; the same floors scaled down,
-/// which are dominated if there are any tasks; and random floors, which may be too high.
+/// Three kinds of floors: from a max-min allocation, which no allocation dominates; the same floors scaled down, which
+/// are dominated if there are any tasks; and random floors, which may be too high.
 #[test]
 fn floors_decide_pareto_optimality() {
     let strategy = (random(SMALL), sharing(), worths(), prop::collection::vec(0u32..8, 6));
@@ -194,8 +193,8 @@ fn floors_decide_pareto_optimality() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// An infeasibility below the precision of doubles is no error: the floors are exactly those of an
-/// existing allocation.
+/// An infeasibility below the precision of doubles is no error. The floors are exactly the tasks of an existing
+/// allocation.
 #[test]
 fn floors_at_the_limit_of_hard_numbers() {
     for numbers in [Numbers::NearTies, Numbers::FarApart] {
@@ -224,7 +223,7 @@ fn floors_at_the_limit_of_hard_numbers() {
     }
 }
 
-/// DRFH, Figures 1 and 2: DRF in each server gives 6 tasks each, DRFH 10 each.
+/// DRFH, Figures 1 and 2: DRF in each server gives each user 6 tasks, and DRFH gives each user 10.
 #[test]
 fn by_hand() {
     let problem = build(spec_of(&["2 12", "12 2"], &["1/5 1", "1 1/5"]));
@@ -273,12 +272,11 @@ fn floors_that_nobody_can_reach() {
     let with = |floors: &[&str]| optimum(&problem, Sharing::Rdm, &ones, Some(&qs(floors))).map(|o| o.tasks);
     assert!(with(&["1", "0", "0"]).is_ok());
     assert_eq!(with(&["2", "0", "0"]), Err(LevelsError::Lp(LpError::ExactlyInfeasible)));
-    // The floor is too high by less than HiGHS can see, but exact arithmetic sees it.
+    // The floor is too high by less than the tolerance of HiGHS, but exact arithmetic detects it.
     assert_eq!(with(&["1.000000000000001", "0", "0"]), Err(LevelsError::Lp(LpError::ExactlyInfeasible)));
 }
 
-/// Users that cannot have any tasks have no columns in the programme. A floor under them cannot be
-/// met.
+/// Users that cannot have any tasks have no columns in the programme. Their floors cannot be reached.
 #[test]
 fn floors_under_users_that_can_have_nothing() {
     let mut spec = spec_of(&["1 0"], &["1 0", "0 1", "1 0"]);
@@ -292,10 +290,9 @@ fn floors_under_users_that_can_have_nothing() {
     assert!(optimum(&nobody, Sharing::Rdm, &qs(&["1"]), Some(&qs(&["1"]))).is_err(), "nobody fits anywhere");
 }
 
-/// Pareto optimality of allocations in doubles (THEORY, section 7): the floors leave almost no
-/// freedom.
+/// Pareto optimality of allocations in doubles (docs/axioms.md): the floors leave almost no freedom.
 ///
-/// The best sum is found with prices of the same value, from the allocation and without it.
+/// The best sum is computed, with prices of the same value, both with and without the allocation as a start.
 #[test]
 fn floors_that_are_doubles_leave_an_exact_optimum() {
     for seed in 0..60 {

@@ -1,18 +1,19 @@
 //! Factors of a basis that are updated at each pivot: the product form of the inverse.
 //!
-//! A pivot multiplies the basis by a matrix that differs from the identity in one column, the
-//! direction of the entering variable (Dantzig and Orchard-Hays, 1954). These columns are stored.
-//! The basis is factored again when there are many of them.
+//! A pivot multiplies the basis by a matrix that differs from the identity in one column, the direction of the entering
+//! variable (Dantzig and Orchard-Hays, 1954). These columns are stored. The basis is factored again when there are many
+//! such columns.
 
 use crate::linear::{Lu, Singular, SparseRow};
 use crate::settings::EXACT;
 use rug::Rational;
 
-/// The factors of the basis `B`, whose columns are those of the basic variables.
+/// The factors of the basis `B`, whose columns are the columns of the basic variables.
 pub struct Factors {
     lu: Lu,
     updates: Vec<Update>,
-    /// The size in bits of the numbers in the factored basis, and in all later updates.
+    /// The size in bits of the numbers in the factored basis. `update_bits` is the size of the numbers in all later
+    /// updates.
     basis_bits: u64,
     update_bits: u64,
 }
@@ -21,12 +22,12 @@ pub struct Factors {
 struct Update {
     position: usize,
     pivot: Rational,
-    /// The other entries of the column that are not 0, by position.
+    /// The other entries of the column that are not 0, indexed by position in the basis.
     others: SparseRow,
 }
 
 impl Factors {
-    /// Factors the basis with these columns, whose entries go by row of the programme.
+    /// Factors the basis with these columns. The entries of a column are `(row of the programme, value)`.
     ///
     /// There may be fewer columns than rows: see [`Factors::free_rows`].
     pub fn new(columns: Vec<SparseRow>, n_rows: usize) -> Result<Self, Singular> {
@@ -53,13 +54,12 @@ impl Factors {
         self.updates.push(Update { position, pivot, others });
     }
 
-    /// Returns whether factoring the basis again is likely to cost less than solving with all
-    /// updates.
+    /// Returns true if factoring the basis again is likely to cost less than solving with all updates.
     pub fn are_worn(&self) -> bool {
         self.updates.len() >= EXACT.most_updates || self.update_bits > EXACT.most_growth * self.basis_bits
     }
 
-    /// Solves `B z = b`; `z` goes by position.
+    /// Solves `B z = b`. `z` is indexed by position in the basis.
     pub fn solve(&self, b: Vec<Rational>) -> Vec<Rational> {
         let mut z = self.lu.solve_transposed(b);
         for Update { position, pivot, others } in &self.updates {
@@ -75,7 +75,7 @@ impl Factors {
         z
     }
 
-    /// Solves `y B = c`; `y` goes by row, and `c` by position.
+    /// Solves `y B = c`. `y` is indexed by row, and `c` by position in the basis.
     pub fn solve_transposed(&self, mut c: Vec<Rational>) -> Vec<Rational> {
         for Update { position, pivot, others } in self.updates.iter().rev() {
             let mut value = std::mem::take(&mut c[*position]);

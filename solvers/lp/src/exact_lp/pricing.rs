@@ -49,8 +49,7 @@ impl Columns {
         self.0.len()
     }
 
-    /// Returns the numerator of `y a_k`. Its positive denominator is that of `y` times
-    /// [`Columns::factor`].
+    /// Returns the numerator of `y a_k`. The denominator is positive: the denominator of `y` times [`Columns::factor`].
     pub fn product(&self, y: &Multipliers, k: usize) -> Integer {
         let mut sum = Integer::new();
         for (row, value) in &self.0[k].entries {
@@ -59,7 +58,7 @@ impl Columns {
         sum
     }
 
-    /// Returns the numerator of `c_k - y a_k`, over the same denominator.
+    /// Returns the numerator of `c_k - y a_k`. The denominator is that of [`Columns::product`].
     pub fn reduced_cost(&self, y: &Multipliers, k: usize) -> Integer {
         Integer::from(&self.0[k].cost * &y.denominator) - self.product(y, k)
     }
@@ -69,7 +68,7 @@ impl Columns {
         &self.0[k].factor
     }
 
-    /// Returns the value of a product with column `k`.
+    /// Returns the rational value of a product with column `k`, given its numerator.
     pub fn value(&self, y: &Multipliers, k: usize, numerator: Integer) -> Rational {
         Rational::from((numerator, Integer::from(&y.denominator * &self.0[k].factor)))
     }
@@ -82,7 +81,7 @@ impl Columns {
         }
     }
 
-    /// Returns the variable with a number.
+    /// Returns the variable with the number `k`.
     pub fn variable(lp: &ExactLp, k: usize) -> Variable {
         match k.checked_sub(lp.rows.len()) {
             None => Variable::Slack(k),

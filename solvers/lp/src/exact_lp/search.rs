@@ -1,5 +1,5 @@
-//! The simplex method in rationals: the dual method reaches a feasible vertex, then the primal method reaches the best
-//! vertex.
+//! The simplex method in rationals: the dual method reaches a feasible vertex, and then the primal method reaches an
+//! optimal vertex.
 
 use rug::{Integer, Rational};
 
@@ -14,12 +14,12 @@ pub struct SimplexBasis<'a> {
     lp: &'a ExactLp,
     columns: Columns,
     basis: Vec<Variable>,
-    /// By number of a variable: whether it is basic.
+    /// For each variable, by its number, true if it is basic.
     is_basic: Vec<bool>,
     factors: Factors,
-    /// The values of the basic variables, by position in the basis.
+    /// Values of the basic variables, indexed by position in the basis.
     values: Vec<Rational>,
-    /// The dual values, by row.
+    /// Dual value of each row.
     y: Vec<Rational>,
     pivots: usize,
     max_pivots: usize,
@@ -28,15 +28,15 @@ pub struct SimplexBasis<'a> {
 
 /// Shifted costs that make the first basis of the dual simplex method dual feasible.
 ///
-/// The costs of columns that would improve the first basis are lowered to their price there.
+/// The costs of columns that would improve the first basis are lowered to the prices of these columns in that basis.
 struct CostShift {
     y: Vec<Rational>,
-    /// By number of a variable: whether its cost is lowered.
+    /// For each variable, by its number, true if its cost is lowered.
     lowered: Vec<bool>,
 }
 
 impl<'a> SimplexBasis<'a> {
-    /// Factors a basis after [`completed`] has added missing variables.
+    /// Factors a basis. [`completed`] adds variables that are missing.
     pub fn new(lp: &'a ExactLp, basis: &[Variable], max_pivots: usize) -> Self {
         let (basis, factors) = completed(lp, basis);
         let columns = Columns::new(lp);
@@ -65,12 +65,12 @@ impl<'a> SimplexBasis<'a> {
         self
     }
 
-    /// Returns the prices by row. The basis must be priced.
+    /// Returns the price of each row. The basis must be priced.
     pub fn y(&self) -> &[Rational] {
         &self.y
     }
 
-    /// Returns the values by column.
+    /// Returns the value of each column.
     pub fn x(&self) -> Vec<Rational> {
         let mut x = vec![Rational::new(); self.lp.columns.len()];
         for (variable, value) in self.basis.iter().zip(&self.values) {
@@ -81,20 +81,18 @@ impl<'a> SimplexBasis<'a> {
         x
     }
 
-    /// Returns the basis with all variables that were added to complete it.
+    /// Returns the basis, including the variables that were added to complete it.
     pub fn into_basis(self) -> Vec<Variable> {
         self.basis
     }
 
-    /// Returns the largest violation of a bound, in units of the variables; `None` at a feasible
-    /// vertex.
+    /// Returns the largest violation of a bound, in units of the variables. `None` at a feasible vertex.
     pub fn primal_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let violated = (0..self.basis.len()).filter(|&position| self.is_infeasible(position));
         largest(violated.map(|at| self.values[at].to_f64().abs() / unit(self.basis[at])))
     }
 
-    /// Returns the largest positive reduced cost, in the same units; `None` if the prices are
-    /// feasible.
+    /// Returns the largest positive reduced cost, in units of the variables. `None` if the prices are feasible.
     pub fn dual_violation(&self, unit: impl Fn(Variable) -> f64) -> Option<f64> {
         let y = Multipliers::new(&self.y);
         largest(self.candidates().filter_map(|k| {
@@ -124,8 +122,8 @@ impl<'a> SimplexBasis<'a> {
         duals(self.lp, &self.basis, &self.factors)
     }
 
-    /// Returns the numbers of the variables that may enter, ascending. A fixed variable that has left the basis stays
-    /// at 0.
+    /// Returns the numbers of the variables that may enter, ascending. A fixed variable outside the basis stays at 0,
+    /// so it may not enter.
     fn candidates(&self) -> impl Iterator<Item = usize> {
         (0..self.columns.len())
             .filter(|&k| !self.is_basic[k] && !self.lp.is_fixed(Columns::variable(self.lp, k)))
@@ -148,8 +146,8 @@ impl<'a> SimplexBasis<'a> {
         Ok(())
     }
 
-    /// Returns the variable with the largest reduced cost, or the first with a positive one when
-    /// progress has stalled.
+    /// Returns the variable with the largest reduced cost. When progress has stalled, returns the first variable with a
+    /// positive reduced cost.
     fn entering(&self) -> Option<(usize, Rational)> {
         let y = Multipliers::new(&self.y);
         let mut best: Option<(usize, Integer)> = None;
@@ -173,7 +171,7 @@ impl<'a> SimplexBasis<'a> {
         let mut best: Option<(Rational, Variable, usize)> = None;
         for (position, step) in direction.iter().enumerate() {
             let variable = self.basis[position];
-            // A fixed variable must move in neither direction.
+            // A fixed variable may move in neither direction.
             if *step <= 0 && (step.is_zero() || !self.lp.is_fixed(variable)) {
                 continue;
             }
@@ -211,8 +209,7 @@ impl<'a> SimplexBasis<'a> {
         Ok(None)
     }
 
-    /// Returns the variable whose reduced cost vanishes first, among those with a negative product
-    /// with `row`.
+    /// Returns the variable whose reduced cost becomes 0 first, among the variables with a negative product with `row`.
     fn dual_ratio_test(&self, row: &[Rational], shift: &CostShift) -> Option<(usize, Rational)> {
         let row = Multipliers::new(row);
         let y = Multipliers::new(&self.y);
@@ -262,7 +259,7 @@ impl<'a> SimplexBasis<'a> {
         if self.stalled > EXACT.patience {
             infeasible.min_by_key(|&position| self.basis[position])
         } else {
-            // `min_by` returns the first of equals, and `max_by` the last.
+            // `min_by` returns the first of equal elements, while `max_by` returns the last.
             infeasible.min_by(|&a, &b| self.values[b].cmp_abs(&self.values[a]))
         }
     }
@@ -316,7 +313,8 @@ impl<'a> SimplexBasis<'a> {
         let bits = numbers.map(|v| u64::from(v.numer().significant_bits() + v.denom().significant_bits()));
         let n_rows = self.values.len() as u64;
         let words = evenhand_budget::words_of_bits(bits.sum::<u64>() / (4 * n_rows + 1));
-        // Columns have few entries, and so do rows of the factors.
+        // Columns and rows of the factors have few entries, so the number of operations is about proportional to these
+        // sizes.
         let n_numbers = 4 * (4 * n_rows + self.columns.len() as u64);
         evenhand_budget::operations(n_numbers, words, "an exact linear programme");
         self.pivots += 1;
@@ -330,15 +328,14 @@ impl<'a> SimplexBasis<'a> {
     }
 }
 
-/// Returns the largest number as a positive double, even if it is too small for a double.
+/// Returns the largest number as a positive double, even if the number is too small for a double.
 fn largest(numbers: impl Iterator<Item = f64>) -> Option<f64> {
     numbers.max_by(f64::total_cmp).map(|most| most.max(f64::MIN_POSITIVE))
 }
 
 /// Factors a basis.
 ///
-/// A singular or short basis is completed with slacks, and variables that the programme does not
-/// have are ignored.
+/// A singular or short basis is completed with slacks. Variables that do not exist in the programme are ignored.
 fn completed(lp: &ExactLp, basis: &[Variable]) -> (Vec<Variable>, Factors) {
     let exists = |variable: &Variable| match variable {
         Variable::Slack(row) => *row < lp.rows.len(),
@@ -368,8 +365,8 @@ fn duals(lp: &ExactLp, basis: &[Variable], factors: &Factors) -> Vec<Rational> {
     factors.solve_transposed(basis.iter().map(cost).collect())
 }
 
-/// Computes only the prices by row of a basis, which is completed with slacks if it has too few variables or is
-/// singular.
+/// Computes only the prices of a basis, with one price for each row. If the basis has too few variables or is singular,
+/// it is completed with slacks.
 #[must_use]
 pub fn prices(lp: &ExactLp, basis: &[Variable]) -> Vec<Rational> {
     let (basis, factors) = completed(lp, basis);

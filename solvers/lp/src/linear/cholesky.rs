@@ -6,31 +6,32 @@
 
 use rayon::prelude::*;
 
-/// The number of columns that are factored before the rest is updated.
+/// The number of columns that are factored before the remaining matrix is updated.
 ///
-/// With more columns, factoring the panel costs more time than is saved in passes over the rest.
-/// With 96 columns, 400 rows took 50 % longer, and 1,000 rows a third longer.
+/// With more columns, factoring the panel costs more time than fewer passes over the remaining matrix save. With 96
+/// columns, 400 rows took 50 % longer, and 1,000 rows took a third longer.
 const PANEL: usize = 32;
 /// The number of rows and columns of a tile of the update.
 const TILE: usize = 8;
-/// The number of rows below a panel from which threads share the update. With fewer rows, handing
-/// over work takes longer than updating a strip.
+/// The number of rows below a panel from which threads share the update. With fewer rows, distributing the work takes
+/// longer than updating a strip.
 const SHARED: usize = 256;
 
 /// A lower triangular factor `L` with `L L' = A`.
 pub struct Cholesky {
     n: usize,
-    /// By row, `n` entries each. Entries to the right of the diagonal have no meaning.
+    /// The rows of `L`, one after the other, with `n` entries each. Entries to the right of the diagonal have no
+    /// meaning.
     rows: Vec<f64>,
 }
 
 impl Cholesky {
-    /// Factors the matrix whose lower triangle is given by row, `n` entries each.
+    /// Factors a matrix. `rows` contains its lower triangle row by row, with `n` entries for each row.
     ///
     /// Returns `None` if the matrix is not positive definite in doubles.
     ///
     /// # Panics
-    /// When there are not `n * n` entries.
+    /// When `rows` does not have `n * n` entries.
     pub fn factor(mut rows: Vec<f64>, n: usize) -> Option<Self> {
         assert_eq!(rows.len(), n * n);
         #[cfg(target_arch = "x86_64")]
@@ -78,10 +79,10 @@ fn factor_plain(rows: &mut [f64], n: usize) -> Option<()> {
     factor_in_place(rows, n, &solve, &|rows, panel| update_strip::<4>(rows, panel))
 }
 
-/// Runs [`factor_in_place`] with registers of four doubles: the same operations in the same order.
+/// Runs [`factor_in_place`] with registers of four doubles. The operations and their order are the same as in
+/// [`factor_plain`].
 ///
-/// The closures that threads run belong to this function, so they are compiled with its
-/// instructions.
+/// The closures that threads run belong to this function, so they are compiled with its instructions.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,fma")]
 fn factor_wide(rows: &mut [f64], n: usize) -> Option<()> {
@@ -100,9 +101,9 @@ fn factor_widest(rows: &mut [f64], n: usize) -> Option<()> {
 /// The factored rows and columns of a panel.
 struct Corner<'s> {
     n: usize,
-    /// The first of the columns.
+    /// The first column of the panel.
     start: usize,
-    /// The entries by row, [`PANEL`] entries each.
+    /// The entries of the rows, with [`PANEL`] entries for each row.
     entries: &'s [f64],
 }
 
@@ -111,7 +112,7 @@ struct Panel<'s> {
     n: usize,
     /// The first column to the right of the panel.
     end: usize,
-    /// The first of the rows.
+    /// The first of the rows below the panel.
     first: usize,
     /// The entries of these rows in the panel.
     strip: &'s [f64],
@@ -178,8 +179,7 @@ fn factor_corner(rows: &mut [f64], n: usize, start: usize, end: usize) -> Option
 
 /// Computes the factor of [`TILE`] rows below the corner.
 ///
-/// The result replaces the rows. It is also written by column as a strip, with zeros after the last
-/// row.
+/// The result replaces the rows. It is also written to `strip` column by column, with zeros after the last row.
 #[inline(always)]
 fn solve_strip(rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]) {
     let &Corner { n, start, entries } = corner;
@@ -209,8 +209,8 @@ fn solve_strip(rows: &mut [f64], corner: &Corner<'_>, strip: &mut [f64]) {
     }
 }
 
-/// Subtracts the products with a panel from some rows, `AT_ONCE` rows at a time. The sums of so
-/// many rows fit into registers.
+/// Subtracts the products with a panel from some rows, `AT_ONCE` rows at a time. The sums of `AT_ONCE` rows fit into
+/// registers.
 #[inline(always)]
 fn update_strip<const AT_ONCE: usize>(rows: &mut [f64], panel: &Panel<'_>) {
     let &Panel { n, end, first, strip, strips } = panel;
@@ -226,7 +226,7 @@ fn update_strip<const AT_ONCE: usize>(rows: &mut [f64], panel: &Panel<'_>) {
     }
 }
 
-/// Computes the products of some rows of a strip with all rows of another.
+/// Computes the products of `AT_ONCE` rows of one strip with all rows of another strip.
 #[inline(always)]
 fn product<const AT_ONCE: usize>(a: &[f64], b: &[f64], part: usize) -> [[f64; TILE]; AT_ONCE] {
     let mut sums = [[0.0; TILE]; AT_ONCE];
@@ -240,7 +240,7 @@ fn product<const AT_ONCE: usize>(a: &[f64], b: &[f64], part: usize) -> [[f64; TI
     sums
 }
 
-/// Computes a scalar product in four sums.
+/// Computes a scalar product, as four partial sums.
 fn dot(a: &[f64], b: &[f64]) -> f64 {
     let mut sums = [0.0; 4];
     let (a_whole, a_rest) = a.as_chunks::<4>();

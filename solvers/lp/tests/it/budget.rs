@@ -1,4 +1,4 @@
-//! Work is charged before it is spent.
+//! Tests that work is charged before it is spent.
 
 use evenhand_budget::{Limits, within};
 use evenhand_lp::mip::{MipColumn, MipModel, MipSettings};

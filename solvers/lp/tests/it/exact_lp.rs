@@ -1,5 +1,4 @@
-//! The exact simplex method compared with enumeration of all bases, from every kind of starting
-//! basis.
+//! Compares the exact simplex method with enumeration of all bases, from every kind of starting basis.
 
 use crate::common;
 
@@ -30,7 +29,7 @@ fn at_most(costs: &[&str], rows: &[(&[&str], &str)]) -> ExactLp {
     lp(&qs(costs), &rows)
 }
 
-/// Returns the entries of row `row` by column.
+/// Returns the entry of each column in row `row`.
 fn dense(lp: &ExactLp, row: usize) -> Vec<Rational> {
     let entry = |column: &ExactColumn| column.entries.iter().find(|(r, _)| *r == row).map(|(_, v)| v.clone());
     lp.columns.iter().map(|column| entry(column).unwrap_or_default()).collect()
@@ -100,8 +99,8 @@ fn enumerate(lp: &ExactLp) -> Option<Rational> {
     best
 }
 
-/// Returns whether a feasible programme is unbounded: whether a direction of recession of sum at
-/// most 1 has a positive value.
+/// Returns true if a feasible programme is unbounded: if some direction of recession, scaled to a sum of at most 1, has
+/// a positive value.
 fn has_ray(programme: &ExactLp) -> bool {
     let mut cone = programme.clone();
     for (_, b) in &mut cone.rows {
@@ -115,7 +114,7 @@ fn has_ray(programme: &ExactLp) -> bool {
     enumerate(&cone).expect("0 is feasible") > 0
 }
 
-/// Fails unless `optimum` proves itself: feasible, dual feasible, of equal value, at a basis.
+/// Fails unless `optimum` proves itself: feasible, dual feasible, with equal primal and dual value, and at a basis.
 fn assert_optimal(lp: &ExactLp, optimum: &ExactOptimum) -> Rational {
     assert_eq!((optimum.x.len(), optimum.y.len()), (lp.columns.len(), lp.rows.len()));
     assert!(optimum.x.iter().all(|x| *x >= 0));
@@ -198,7 +197,7 @@ fn variable(lp: &ExactLp, k: usize) -> Variable {
 #[test]
 fn every_outcome_is_that_of_all_bases() {
     let mut outcomes = [0; 4];
-    // Any list of variables is a valid start: short, too long, dependent, or with repetitions.
+    // Any list of variables is a valid start. It may be short, too long, dependent, or have repetitions.
     let strategy = (programme(3, 4, -3), prop::collection::vec(0usize..100, 0..7));
     let outcome = runner(3000, file!()).run(&strategy, |(lp, start)| {
         let start: Vec<Variable> = start.into_iter().map(|k| variable(&lp, k)).collect();
@@ -271,7 +270,7 @@ fn larger_programmes_equal_the_dense_simplex() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// With so many pivots the basis is factored again several times. The dual proves each answer.
+/// A programme that needs so many pivots that the basis is factored again several times. The dual proves each answer.
 #[test]
 fn long_runs_prove_themselves() {
     let sparse = |entry: (bool, Rational)| if entry.0 { entry.1 } else { Rational::new() };
@@ -321,14 +320,14 @@ fn starting_bases_of_every_kind() {
         &[Slack(0), Slack(1), Slack(2)],
         &[Column(0), Column(1), Slack(0)],
         &[Column(1)],
-        // Infeasible, and not dual feasible either.
+        // A basis that is infeasible, and not dual feasible either.
         &[Column(0), Slack(0), Slack(1)],
-        // Too long, with repetitions.
+        // A basis that is too long, with repetitions.
         &[Column(0), Column(0), Column(1), Slack(0), Slack(1), Slack(2), Column(0)],
-        // Singular: column 1 lies in the span of two slacks.
+        // A singular basis: column 1 lies in the span of two slacks.
         &[Column(1), Slack(1), Slack(2)],
         &[Slack(2), Slack(2), Slack(2)],
-        // Variables that do not exist.
+        // A basis with variables that do not exist.
         &[Column(1), Column(2), Slack(3), Slack(99)],
     ];
     for start in starts {
@@ -366,14 +365,14 @@ fn the_limit_of_pivots_is_honoured() {
     for limit in [0, 1, optimum.pivots - 1] {
         assert_eq!(lp.optimise(&[], limit).map(|o| o.x), Err(LpError::PivotLimit { pivots: limit }));
     }
-    // The limit holds for the dual simplex method, too.
+    // The limit of pivots also applies to the dual simplex method.
     let below = |b: &str| (qs(&["-1"]), Sense::AtMost, q(b));
     let feasible_later = self::lp(&qs(&["-1"]), &[below("-1"), below("-2")]);
     let limited = feasible_later.optimise(&[], 0).map(|o| o.x);
     assert_eq!(limited, Err(LpError::PivotLimit { pivots: 0 }));
 }
 
-/// Programmes on which Dantzig's rule cycles for ever if ties are broken badly.
+/// Programmes on which Dantzig's rule cycles forever with an unfavourable choice among ties.
 #[test]
 fn cycling_examples_end() {
     // Beale (1955).
@@ -414,7 +413,7 @@ fn cycling_examples_end() {
     assert_eq!(assert_optimal(&chvatal, &chvatal.optimise(&[], MANY).expect("ends")), 1);
     for lp in [beale, hall, marshall, chvatal] {
         let _ = assert_right(&lp, &[]);
-        // From every basis of columns and slacks.
+        // The method is started from every basis of columns and slacks.
         for a in 0..lp.rows.len() + lp.columns.len() {
             for b in 0..a {
                 let _ = assert_right(&lp, &[variable(&lp, a), variable(&lp, b)]);
@@ -423,7 +422,7 @@ fn cycling_examples_end() {
     }
 }
 
-/// Assignment: degenerate at every vertex, with many optima.
+/// An assignment problem: degenerate at every vertex, with many optima.
 #[test]
 fn an_assignment_is_whole() {
     let n = 6;

@@ -1,4 +1,4 @@
-//! MPS files and answers of solvers: what is read, and where it is wrong.
+//! Tests of reading MPS files and answers of solvers, and of the lines that error messages name.
 
 use evenhand_lp::model::{Bounds, Direction};
 use evenhand_lp::read::read;
@@ -151,7 +151,7 @@ fn faults_of_answers_have_a_line() {
     assert_eq!(fault(""), "line 1: no column of the programme has a value here");
 }
 
-/// The programme of `SMALL` as an LP file, with what the format allows on the way.
+/// The programme of `SMALL` as an LP file that uses the freedoms of the format.
 const SMALL_LP: &str = "\\ max 3 x + 2 y - 5\nMaximize\n PROFIT: 3 X + 2.0 Y - 5\nSubject To\n SUM: 1 <= X + 1e0Y <= 4\n LEAST: .5 Y\n   >= 0.1\n TIED: X - Z = 0\n\
                         Bounds\n X <= 3\n Z free\nEnd\n";
 

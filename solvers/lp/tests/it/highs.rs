@@ -1,5 +1,5 @@
-//! The boundary to HiGHS: the calls that it refuses. Changes in place and warm starts end at the
-//! right optimum.
+//! Tests of the boundary to HiGHS: calls that it refuses, and programmes that end at the right optimum after changes in
+//! place and warm starts.
 
 use crate::common;
 
@@ -18,7 +18,7 @@ fn lp(costs: &[f64], rows: &[(&[f64], f64, f64)]) -> FloatLp {
     lp
 }
 
-/// Builds columns with the given entries by row.
+/// Builds columns. For each column, the entries are given for all rows.
 fn block(costs: &[f64], rows: &[&[f64]]) -> ColumnBlock {
     let mut block = ColumnBlock::default();
     for (j, cost) in costs.iter().enumerate() {
@@ -140,7 +140,7 @@ fn a_basis_of_another_size_is_refused() {
         let basis = Basis { columns: vec![Lower; columns], rows: vec![Basic; rows] };
         assert_eq!(lp.set_basis(&basis), Err(LpError::BasisLength));
     }
-    // A basis of the right size does no harm, even with too many or too few basic variables.
+    // A basis with too many or too few basic variables causes no wrong answer if its length is right.
     for status in [Basic, Lower] {
         let _ = lp.set_basis(&Basis { columns: vec![status; 2], rows: vec![status; 3] });
         near(value(&[3.0, 5.0], &lp.solve().expect("an optimum")), 36.0);
@@ -166,7 +166,7 @@ fn duals_are_the_change_of_the_optimum() {
     near(solution.row_duals[1], 2.0);
 }
 
-/// Random programmes are changed and solved again and again. The reference solves each from the
+/// Random programmes are changed and solved again and again. The reference solves each changed programme from the
 /// beginning.
 #[test]
 fn warm_solves_end_at_the_right_optimum() {
@@ -245,11 +245,10 @@ fn warm_solves_end_at_the_right_optimum() {
     outcome.unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// The programme `max x`, `x <= b` is bounded.
+/// Solves `max x` with `x <= b`, which is bounded.
 ///
-/// The ratio test of HiGHS' primal simplex method adds the feasibility tolerance to the slack of
-/// every row. It finds no blocking row if the sum rounds to the slack alone, which happens with a
-/// tolerance of 1e-9 from 2^24 on.
+/// The ratio test of HiGHS' primal simplex method adds the feasibility tolerance to the slack of every row. The test
+/// finds no blocking row if the sum rounds to the slack alone, which happens with a tolerance of 1e-9 from 2^24 on.
 #[test]
 fn large_values_are_not_unbounded() {
     for bound in [1e7, 2e7, 1e8, 1e9, 1e12] {
@@ -261,8 +260,8 @@ fn large_values_are_not_unbounded() {
     }
 }
 
-/// Numbers that HiGHS does not accept as finite, or as an entry at all, lead to an error. They
-/// never lead to an answer to another programme.
+/// Numbers that HiGHS does not accept as finite, or does not accept as an entry, lead to an error. They never lead to
+/// an answer to another programme.
 #[test]
 fn numbers_beyond_the_range_of_highs() {
     let answer = |cost: f64, entry: f64, bound: f64| -> Result<f64, LpError> {

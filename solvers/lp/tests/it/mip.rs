@@ -1,4 +1,4 @@
-//! Mixed-integer programmes compared with all integer points.
+//! Tests of mixed-integer programmes, compared with all integer points.
 
 use crate::common;
 
@@ -35,7 +35,7 @@ fn assert_near(found: f64, expected: f64) {
     assert!((found - expected).abs() < 1e-7, "{found} for {expected}");
 }
 
-/// The best of all integer points of a small box.
+/// Returns the best of all integer points of a small box.
 #[test]
 fn the_best_of_all_points() {
     let entry = || -4i32..5;
@@ -132,7 +132,7 @@ fn what_has_no_answer() {
     assert_eq!(model.n_columns(), 1);
 }
 
-/// Market split: it cannot be solved within the time, and the status says so.
+/// Market split: the programme cannot be solved within the time, and the status says so.
 #[test]
 fn the_time_limit_is_a_status_or_an_error() {
     let n = 40;

@@ -1,4 +1,5 @@
-//! The programmes of the Netlib collection, where they are there: exact optima, each accepted by the kernel.
+//! Tests with the programmes of the Netlib collection, if they are available: exact optima, each accepted by the
+//! kernel.
 
 use std::io::BufReader;
 
@@ -42,7 +43,7 @@ fn optima_are_the_published_ones_and_the_kernel_accepts_them() {
         let answer = solve(&model, &Settings::default()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let Status::Optimal(optimum) = &answer.status else { panic!("{name}: {:?}", answer.status) };
         let value = optimum.objective.to_f64();
-        // The index has eleven digits; e226 is published without its constant.
+        // The index states eleven digits. It states the value of e226 without its constant.
         let constant = model.constant.to_f64();
         let is_published = |value: f64| ((value - published) / published).abs() < 1e-9;
         assert!(

@@ -1,4 +1,5 @@
-//! Exact answers of any linear programme, against a dense simplex method in rationals; their certificates before the kernel.
+//! Compares exact answers of any linear programme with a dense simplex method in rationals, and checks their
+//! certificates with the kernel.
 
 use evenhand_check::{File, Options, check};
 use evenhand_lp::json;
@@ -15,7 +16,7 @@ use rand_pcg::Pcg64;
 
 use crate::common::factor;
 
-/// The number of random programmes.
+/// The number of random programmes that are tested.
 const PROGRAMMES: u64 = 5_000;
 
 fn number(random: &mut Pcg64) -> Rational {
@@ -29,13 +30,14 @@ fn bounds(random: &mut Pcg64) -> Bounds {
         1..=4 => Bounds::at_least(a),
         5..=6 => Bounds::at_most(a),
         7 => Bounds::equal(a),
-        // One in a hundred is empty.
+        // The range is empty if `a` is greater than `b`.
         8 => Bounds::between(a, b),
         _ => Bounds::between(a.clone().min(b.clone()), a.max(b)),
     }
 }
 
-/// Returns a random programme with up to six rows and columns. Small whole numbers make ties and degenerate vertices frequent.
+/// Returns a random programme with up to six rows and columns. Small whole numbers make ties and degenerate vertices
+/// frequent.
 fn programme(seed: u64) -> Model {
     let random = &mut Pcg64::seed_from_u64(seed);
     let direction = if random.random_bool(0.5) { Direction::Minimise } else { Direction::Maximise };
@@ -57,9 +59,10 @@ fn programme(seed: u64) -> Model {
     model
 }
 
-/// The same programme with columns of at least 0 and rows of at most a side, by a simplex method that shares no code.
+/// Solves the same programme, rewritten with columns of at least 0 and rows with only an upper bound, by a simplex
+/// method that shares no code.
 fn reference(model: &Model) -> Solved {
-    // By column: the value at 0, and the sign of the variables that stand for it.
+    // For each column, its value if all variables that replace it are 0, and the signs of these variables.
     let mut parts: Vec<(Rational, Vec<i32>)> = Vec::new();
     let mut ranges = Vec::new();
     let mut count = 0;
@@ -117,7 +120,7 @@ fn reference(model: &Model) -> Solved {
     }
 }
 
-/// The proof of an answer, written down plainly from the definitions.
+/// Checks the proof of an answer. The check follows the definitions and shares no code with the solver.
 fn is_proven(model: &Model, status: &Status) -> bool {
     let within = |bounds: &Bounds, value: &Rational| {
         bounds.lower.as_ref().is_none_or(|lower| lower <= value)
@@ -194,7 +197,7 @@ fn is_proven(model: &Model, status: &Status) -> bool {
     }
 }
 
-/// Whether the kernel accepts a certificate.
+/// Returns true if the kernel accepts a certificate.
 fn is_accepted(text: String) -> bool {
     let file = File { name: "certificate".to_owned(), text };
     check(&file, &Options::default()).is_ok_and(|report| report.reason.is_none())

@@ -1,22 +1,21 @@
 //! The optimum from its prices: Newton's method with a line search on the dual function.
 //!
-//! At prices `p` of the rows, user `n` pays `c_ni` for a task on class `i`, which is worth `v_ni`.
-//! The user runs where a unit of utility is cheapest, `kappa_n = min_i c_ni / v_ni`. It takes `U_n
-//! = (w_n / kappa_n)^(1/a)` units of utility, or as many as its limit allows. The optimum minimises
-//! the convex function
+//! At prices `p` of the rows, user `n` pays `c_ni` for a task on class `i`, and the task is worth `v_ni`. The user runs
+//! where a unit of utility is cheapest, `kappa_n = min_i c_ni / v_ni`. It takes `U_n = (w_n / kappa_n)^(1/a)` units of
+//! utility, or as many as its limit allows. The optimum minimises the convex function
 //!
 //! ```text
 //! sum_r p_r - sum_r mu_r ln p_r + sum_n max over U of (w_n g_a(U) - kappa_n U)
 //! ```
 //!
-//! for `mu -> 0`. The minimum over the classes is smoothed (a mean of the power `-1/tau`, which
-//! keeps the function convex), and `tau -> 0` with `mu`.
+//! for `mu -> 0`. The minimum over the classes is smoothed (a mean of the power `-1/tau`, which keeps the function
+//! convex), and `tau -> 0` with `mu`.
 //!
-//! Every `mu_r` is a fraction of the previous price of the row, and utilities follow from prices in
-//! closed form. Rows and users that are worth only 1e-12 of the others are therefore as accurate as
-//! the others. The interior point method cannot offer this, since it is accurate relative to the
-//! sum of all users. The dual method is slower with many rows. If users divide themselves over
-//! classes, it ends with an error of about [`Dual::least_tau`](crate::settings::Dual::least_tau).
+//! Every `mu_r` is a fraction of the previous price of the row, and utilities follow from prices in closed form. Rows
+//! and users that are worth only 1e-12 of the others are therefore as accurate as the others. The interior point method
+//! does not reach this accuracy, since its error is relative to the sum of all users. The dual method is slower with
+//! many rows. If users are divided over classes, the dual method ends with an error of about
+//! [`Dual::least_tau`](crate::settings::Dual::least_tau).
 
 use nalgebra::{DMatrix, DVector};
 
@@ -25,7 +24,7 @@ use super::model::{Cluster, Scaled};
 use crate::dense;
 use crate::settings::DUAL;
 
-/// A user in logarithms, with the rows and limits for which it pays.
+/// A user, with numbers as logarithms, and the rows and limits for which it pays.
 struct Buyer {
     /// `ln` of the marginal utility of the first unit of utility: `ln w + (1 - a) ln V`, in units
     /// of the prices.
@@ -33,20 +32,20 @@ struct Buyer {
     /// `ln` of the largest utility that the limit allows; infinite without a limit, or if the limit
     /// has a price.
     log_limit: f64,
-    /// By placement: `(row, fraction of the row for one unit of utility)`.
+    /// For each placement, `(row, fraction of the row for one unit of utility)`.
     usage: Vec<Vec<(usize, f64)>>,
 }
 
 /// The dual function at one point.
 struct State {
     price: Vec<f64>,
-    /// By user: `ln kappa`.
+    /// `ln kappa` of each user.
     kappa: Vec<f64>,
-    /// By user: `ln U`.
+    /// `ln U` of each user.
     utility: Vec<f64>,
-    /// By user and placement: the fraction of the user's money that it spends there.
+    /// For each user and placement, the fraction of the user's money that it spends on the placement.
     parts: Vec<Vec<f64>>,
-    /// By row: the fraction that is bought.
+    /// For each row, the fraction of the row that is bought.
     load: Vec<f64>,
 }
 
@@ -54,7 +53,7 @@ struct Dual<'a> {
     cluster: &'a Cluster,
     buyers: Vec<Buyer>,
     n_prices: usize,
-    /// `ln` of the unit of prices.
+    /// `ln` of the unit in which prices are measured.
     log_unit: f64,
 }
 
@@ -103,7 +102,7 @@ impl<'a> Dual<'a> {
         if n_prices > DUAL.most_prices || dual.buyers.is_empty() {
             return None;
         }
-        // In this unit, prices of 1 sell the fullest row exactly once.
+        // In this unit, prices of 1 sell the fullest row exactly once: the demand for it equals its capacity.
         dual.log_unit = dual.log_price_of_the_fullest();
         for buyer in &mut dual.buyers {
             buyer.log_marginal -= dual.log_unit;
@@ -111,7 +110,7 @@ impl<'a> Dual<'a> {
         dual.log_unit.is_finite().then_some(dual)
     }
 
-    /// Returns `ln` of the common price of all rows at which the fullest is sold about once.
+    /// Returns `ln` of the common price of all rows at which the demand for the fullest row is about its capacity.
     fn log_price_of_the_fullest(&self) -> f64 {
         let alpha = self.cluster.alpha;
         let mut fullest = f64::NEG_INFINITY;
@@ -168,7 +167,7 @@ impl<'a> Dual<'a> {
             self.cluster.charge_step();
             evenhand_budget::charge((self.n_prices as u64).pow(3) / 12, "a path to an optimum");
             let slope = slopes(&state, barrier, tau);
-            // The error in units of the rows.
+            // The largest error of any row, as a fraction of the row.
             let error = slope.iter().zip(&state.price).map(|(g, p)| (g / p).abs()).fold(0.0, f64::max);
             if error.is_nan() || error < 1e-15 {
                 break;
@@ -187,7 +186,7 @@ impl<'a> Dual<'a> {
         price.iter().all(|p| p.is_finite() && *p > 0.0).then_some(steps)
     }
 
-    /// Searches along a line until the function stops falling, or a little beyond.
+    /// Searches along a line until the function stops falling, or a little further.
     fn search(&self, from: State, barrier: &[f64], change: &[f64], descent: f64, tau: f64) -> State {
         let most = change.iter().copied().fold(0.0_f64, |most, d| most.max(-d));
         let mut length = (0.99 / most).min(1.0);
@@ -196,8 +195,7 @@ impl<'a> Dual<'a> {
         for _ in 0..DUAL.halvings {
             let price = start.iter().zip(change).map(|(p, d)| p * (1.0 + length * d)).collect();
             state = self.state(price, tau);
-            // The slope at the end along the same line. Changes are relative to the prices at the
-            // start.
+            // The slope at the end of the step, along the same line. Changes are relative to the prices at the start.
             let slope = slopes(&state, barrier, tau);
             let end: f64 = (0..start.len()).map(|r| slope[r] / state.price[r] * start[r] * change[r]).sum();
             if end <= -0.5 * descent {
@@ -208,7 +206,7 @@ impl<'a> Dual<'a> {
         state
     }
 
-    /// Computes the relative change of every price.
+    /// Computes Newton's step: the relative change of every price.
     fn newton(&self, state: &State, barrier: &[f64], slope: &[f64], tau: f64) -> Option<Vec<f64>> {
         let mut matrix = DMatrix::<f64>::zeros(self.n_prices, self.n_prices);
         for (r, mu) in barrier.iter().enumerate() {
@@ -290,10 +288,10 @@ fn cost(usage: &[(usize, f64)], price: &[f64]) -> f64 {
     usage.iter().map(|(row, a)| a * price[*row]).sum()
 }
 
-/// Computes the derivative of the function with respect to the logarithm of the price, by row.
+/// Computes the derivative of the function with respect to the logarithm of each row's price.
 ///
-/// A value at the level of rounding is set to 0. Otherwise the rounding error of an expensive row
-/// would hide the error of a cheap row.
+/// A value at the level of rounding is set to 0. Otherwise the rounding error of an expensive row would hide the error
+/// of a cheap row.
 fn slopes(state: &State, barrier: &[f64], tau: f64) -> Vec<f64> {
     let rounding = DUAL.rounding * (1.0 + tau.recip());
     let rows = state.price.iter().zip(&state.load).zip(barrier);

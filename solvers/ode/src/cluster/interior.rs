@@ -1,7 +1,7 @@
-//! The primal-dual method: Mehrotra's predictor and corrector.
+//! The primal-dual interior point method, with Mehrotra's predictor and corrector.
 //!
-//! The marginal utility `lambda_n = w_n U_n^-a` is a variable of its own. It is related to `U_n`
-//! through logarithms, so large exponents cause no overflow.
+//! The marginal utility `lambda_n = w_n U_n^-a` is a separate variable. It is related to `U_n` through logarithms, so
+//! large exponents cause no overflow.
 
 use super::model::{Cluster, Scaled};
 use super::newton::{Newton, Point, UserPoint, complementarity, count};
@@ -14,9 +14,8 @@ use crate::settings::INTERIOR;
 pub struct Settings {
     /// The largest number of Newton steps.
     pub max_iterations: usize,
-    /// The complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`, at which the point
-    /// counts as solved. The method continues below this tolerance as long as steps reduce the
-    /// residual.
+    /// The complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`, up to which the point counts as solved.
+    /// The method continues below this tolerance as long as steps reduce the residual.
     pub tolerance: f64,
 }
 
@@ -26,7 +25,7 @@ impl Default for Settings {
     }
 }
 
-/// The way in which the method ended.
+/// The reason why the method ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// The tolerance was reached.
@@ -39,36 +38,35 @@ pub enum Status {
 /// The last point of the method, with its prices.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClusterPoint {
-    /// By user and placement: the tasks, positive, however small.
+    /// The tasks of each user on each placement. They are positive, however small.
     pub tasks: Vec<Vec<f64>>,
-    /// By user and placement: the cost of the placement above its worth, `z_ni`, relative to
-    /// `lambda_n v_ni`.
+    /// For each user and placement, the cost of the placement above its worth, `z_ni`, relative to `lambda_n v_ni`.
     ///
     /// It is 0 if the user may use the placement, and near 1 if the placement is far too expensive.
     pub reduced: Vec<Vec<f64>>,
-    /// By row: the price of the whole row, in units of `w_n U_n^(1-a)`.
+    /// The price of each whole row, in units of `w_n U_n^(1-a)`.
     pub row_prices: Vec<f64>,
-    /// By row: the free fraction of the row.
+    /// The free fraction of each row.
     pub row_slack: Vec<f64>,
-    /// By user: the price of one task of its limit.
+    /// For each user, the price of one task of its task limit.
     pub user_prices: Vec<f64>,
-    /// By user: the free fraction of its limit; infinite without a limit.
+    /// For each user, the free fraction of its task limit. Infinite without a limit.
     pub user_slack: Vec<f64>,
-    /// The way in which the method ended.
+    /// The reason why the method ended.
     pub status: Status,
     /// The number of Newton steps.
     pub iterations: usize,
     /// The complementarity and residuals, relative to `sum_n w_n U_n^(1-a)`.
     pub residual: f64,
-    /// The largest complementarity and residuals of any user, relative to its own `w_n U_n^(1-a)`.
+    /// The largest complementarity and residuals of any user, relative to the `w_n U_n^(1-a)` of this user.
     pub worst: f64,
 }
 
 /// Maximises the sum of utilities of `cluster`.
 ///
-/// An exponent far from 1 is reached through exponents in between, each solved roughly. For `a =
-/// 10`, utilities that differ by a factor of 100 have marginal utilities that differ by 10^20, and
-/// a starting point with such an error would not converge.
+/// If the exponent is far from 1, the problem is first solved roughly for exponents in between. For `a = 10`, utilities
+/// that differ by a factor of 100 have marginal utilities that differ by 10^20, and a starting point with such an error
+/// would not converge.
 #[must_use]
 pub fn solve(cluster: &Cluster, settings: &Settings) -> ClusterPoint {
     let mut iterations = 0;
@@ -120,10 +118,10 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
         let residuals = Residuals::new(objective, &point);
         let size = residuals.size(&point);
         if !size.is_finite() {
-            // A number has left the range of doubles, and no step leads back.
+            // A number has left the range of doubles, and further steps cannot correct it.
             break;
         }
-        // The number of steps since the residual was last halved.
+        // `without_progress` counts the steps since the residual was last halved.
         without_progress = if size < 0.5 * mark { 0 } else { without_progress + 1 };
         if without_progress == 0 {
             mark = size;
@@ -174,8 +172,8 @@ fn run(objective: &Objective<'_>, tolerance: f64, max_iterations: usize) -> Run 
             }
             (products, step) = (corrected, other);
         }
-        // The point is too close to the boundary for a long step. Step towards the centre of the
-        // path, with the smaller target if possible.
+        // If the point is too close to the boundary for a long step, step towards the centre of the path, with the
+        // smaller target if possible.
         for part in [0.3, 0.8] {
             if step.longest(&point) >= INTERIOR.short {
                 break;
@@ -205,7 +203,7 @@ fn finish(objective: &Objective<'_>, run: &Run, tolerance: f64) -> ClusterPoint 
     let limit_price = |(n, (user, at)): (usize, (&Scaled, &UserPoint))| {
         let Some(part) = user.part.first() else { return 0.0 };
         let per_task = part / user.gamma[0];
-        // The price that replaces the reduction of the weight.
+        // The price that corresponds to the reduction of the weight.
         let more = user.part_per_worth.map_or(0.0, |part| {
             let marginal = |weight: f64| libm::exp(user.log_marginal(weight, objective.alpha, at.utility));
             (marginal(user.log_weight) - marginal(objective.log_weight[n])) / part

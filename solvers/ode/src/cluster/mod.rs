@@ -11,7 +11,7 @@
 //! |---|---|
 //! | [`Cluster`] | the problem in floating point |
 //! | [`solve`] | the optimum, its prices, and the accuracy reached |
-//! | [`solve_by_prices`] | the same from the prices alone: slower, but also accurate for users of little worth |
+//! | [`solve_by_prices`] | the same optimum, computed from the prices alone: slower, but also accurate for users of little worth |
 
 mod dual;
 mod interior;

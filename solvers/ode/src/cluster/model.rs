@@ -8,9 +8,9 @@ use crate::settings::INTERIOR;
 /// A server class on which a user may run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ClassUse {
-    /// The utility that one task adds to `U_n`; 1 if tasks are counted.
+    /// The utility that one task adds to `U_n`. It is 1 if tasks are counted.
     pub worth: f64,
-    /// `(row, fraction of the row's capacity that one task uses)`, positive, with rows in ascending
+    /// `(row, fraction of the row's capacity that one task uses)`. Fractions are positive, and rows are in ascending
     /// order.
     pub usage: Vec<(usize, f64)>,
 }
@@ -20,9 +20,9 @@ pub struct ClassUse {
 pub struct UserModel {
     /// The weight `w_n > 0`.
     pub weight: f64,
-    /// The task limit `T_n > 0`; infinite for no limit.
+    /// The task limit `T_n > 0`. Infinite for no limit.
     pub limit: f64,
-    /// The possible placements; at least one.
+    /// The possible placements. There is at least one.
     pub placements: Vec<ClassUse>,
 }
 
@@ -51,7 +51,7 @@ pub enum ClusterError {
     },
 }
 
-/// A scaled cluster: placements in units of the most tasks that fit, utilities in units of the
+/// A scaled cluster. The unit of a placement is the most tasks that fit, and the unit of utility is the utility of the
 /// user's best placement.
 #[derive(Debug, Clone)]
 pub struct Cluster {
@@ -76,22 +76,22 @@ impl Cluster {
     }
 }
 
-/// A user in scaled numbers.
+/// A user in scaled units.
 #[derive(Debug, Clone)]
 pub(super) struct Scaled {
     /// The logarithm `ln w` of the weight.
     pub log_weight: f64,
-    /// The logarithm `ln V`, with `V` the utility of one scaled unit on the best placement.
+    /// The logarithm `ln V`, where `V` is the utility of one scaled unit on the best placement.
     pub log_unit: f64,
-    /// By placement: the tasks in one scaled unit, as many as fit on the class.
+    /// For each placement, the number of tasks in one scaled unit: as many as fit on the class.
     pub gamma: Vec<f64>,
-    /// By placement: the scaled utility of one scaled unit, at most 1.
+    /// For each placement, the scaled utility of one scaled unit, at most 1.
     pub worth: Vec<f64>,
-    /// By placement: the fraction of the task limit in one scaled unit; empty without a limit.
+    /// For each placement, the fraction of the task limit in one scaled unit. Empty without a limit.
     pub part: Vec<f64>,
     /// The factor between `part` and `worth`, if `part` is a multiple of `worth`.
     pub part_per_worth: Option<f64>,
-    /// By placement: `(row, fraction of the row)` of one scaled unit, at most 1.
+    /// For each placement, `(row, fraction of the row)` of one scaled unit, at most 1.
     pub usage: Vec<Vec<(usize, f64)>>,
 }
 

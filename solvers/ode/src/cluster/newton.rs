@@ -1,11 +1,11 @@
 //! The factored Newton matrix: blocks by user, eliminated down to the capacity rows.
 //!
-//! The block of user `n` over its placements is `D + c v v'`. Here `D = z/y`, `v` is the worth, and
-//! `c` is the curvature of the user's utility and, if the task limit is proportional to the
-//! utility, of its task limit. `D` is tiny on the placements that are used, so inverting this block
-//! directly loses all digits by cancellation. Instead, the utility itself replaces one *key*
-//! placement, the one with the least `D / v^2` (docs/theory.md, fact 0, uses the same key). In
-//! these coordinates the block is `diag + D_k u u'` with a small `D_k`, and no digits cancel.
+//! The block of user `n` over its placements is `D + c v v'`. Here `D = z/y`, `v` is the worth, and `c` is the
+//! curvature of the user's utility and, if the task limit is proportional to the utility, of its task limit. `D` is
+//! tiny on the placements that are used, so inverting this block directly would lose all digits by cancellation.
+//! Instead, the utility itself replaces one *key* placement: the placement with the least `D / v^2` (docs/theory.md,
+//! fact 0, uses the same key). In these coordinates the block is `diag + D_k u u'` with a small `D_k`, and no digits
+//! cancel.
 
 use evenhand_budget::{each, for_a_thread};
 use nalgebra::{DMatrix, DVector};
@@ -27,10 +27,10 @@ pub(super) const PARTS: usize = 8;
 
 /// The step of one user.
 ///
-/// Sums over the placements are stored as the equations gave them. Adding the placements up again
+/// Sums over the placements are stored as the solution of the equations gives them. Adding the placements up again
 /// would lose all digits when a user moves between classes.
 pub(super) struct BlockStep {
-    /// By placement: the change of the tasks.
+    /// The change of the tasks on each placement.
     pub y: Vec<f64>,
     /// The change of the utility, `v . dy`.
     pub utility: f64,
@@ -43,16 +43,16 @@ pub(super) struct BlockStep {
 /// The block of a user, in coordinates in which the utility replaces the key placement.
 pub(super) struct UserBlock {
     key: usize,
-    /// By placement: the inverse of the transformed diagonal. The entry of the key belongs to the
+    /// The inverse of the transformed diagonal, with one entry for each placement. The entry of the key belongs to the
     /// utility.
     inverse: Vec<f64>,
     /// The direction `u`.
     direction: Vec<f64>,
-    /// The scale `1/D_k + u' diag^-1 u`; infinite if the key is the only placement.
+    /// The scale `1/D_k + u' diag^-1 u`. Infinite if the key is the only placement.
     scale: f64,
-    /// The ratio `q / h` of the task limit; 0 without a limit.
+    /// The ratio `q / h` of the task limit. 0 without a limit.
     price_over_slack: f64,
-    /// The task limit if it is not a multiple of the worth: `H^-1 t` and `1/kappa + t' H^-1 t` with
+    /// The term of the task limit if the limit is not a multiple of the worth: `H^-1 t` and `1/kappa + t' H^-1 t` with
     /// `kappa = q / h`.
     limit: Option<(Vec<f64>, f64)>,
 }
@@ -94,7 +94,7 @@ impl UserBlock {
         block
     }
 
-    /// Computes `P' g`: a gradient over the placements, in the block's coordinates.
+    /// Computes `P' g`: the gradient over the placements, converted to the block's coordinates.
     pub(super) fn transform(&self, user: &Scaled, mut gradient: Vec<f64>) -> Vec<f64> {
         let at_key = gradient[self.key] / user.worth[self.key];
         for (g, v) in gradient.iter_mut().zip(&user.worth) {
@@ -169,8 +169,8 @@ pub(super) struct Newton {
 impl Newton {
     /// Factors the matrix at a point.
     ///
-    /// Returns `None` if the matrix is not positive definite even after regularisation: some number
-    /// has over- or underflowed.
+    /// Returns `None` if the matrix is not positive definite even after regularisation, because some number has over-
+    /// or underflowed.
     pub fn new(cluster: &Cluster, at: &Point, alpha: f64) -> Option<Self> {
         let users = &cluster.users;
         let blocks = each(users.len(), cluster.n_rows, |n| UserBlock::new(&users[n], at, n, alpha));
@@ -279,7 +279,7 @@ pub(super) struct Point {
     pub slack: Vec<f64>,
 }
 
-/// Computes the load `A y`, by row.
+/// Computes the load `A y` of each row.
 pub(super) fn load(cluster: &Cluster, y: &[Vec<f64>]) -> Vec<f64> {
     let mut load = vec![0.0; cluster.n_rows];
     for (user, y) in cluster.users.iter().zip(y) {

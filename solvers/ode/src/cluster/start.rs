@@ -1,4 +1,4 @@
-//! The starting point of a run of the method.
+//! The starting point of a run of the interior point method.
 
 use super::model::{Cluster, Scaled};
 use super::newton::{Point, UserPoint, dot, load};
@@ -6,18 +6,18 @@ use crate::settings::INTERIOR;
 
 /// The estimates from which a start is computed.
 pub(super) struct Guide {
-    /// `ln` of the cost of one unit of utility, by user.
+    /// For each user, `ln` of the cost of one unit of utility.
     log_cost: Vec<f64>,
-    /// The fractions of each user's utility, by user and placement.
+    /// For each user and placement, the fraction of the user's utility from this placement.
     parts: Vec<Vec<f64>>,
     /// The prices of the rows that lead to these costs.
     price: Vec<f64>,
-    /// Whether the estimates come from a solved point. Otherwise they are only a guess.
+    /// True if the estimates come from a solved point. Otherwise they are only a guess.
     is_of_point: bool,
 }
 
 impl Guide {
-    /// Returns the guide of equal prices and evenly spread users.
+    /// Returns the guide with equal prices and evenly spread users.
     pub(super) fn of_equal_prices(cluster: &Cluster) -> Self {
         let parts =
             cluster.users.iter().map(|user| vec![(user.worth.len() as f64).recip(); user.worth.len()]);
@@ -52,15 +52,14 @@ impl Guide {
     }
 }
 
-/// A cluster with one exponent, and a start for it.
+/// A cluster with one exponent, and a starting point for it.
 pub(super) struct Objective<'a> {
     pub(super) cluster: &'a Cluster,
     pub(super) alpha: f64,
     pub(super) start: Point,
     /// `ln sum_n w_n U_n^(1-a)` at the start: the unit of all dual numbers.
     pub(super) log_total: f64,
-    /// By user: `ln w_n`. It is reduced if the user is expected to have all its tasks whatever its
-    /// weight.
+    /// For each user, `ln w_n`. It is reduced if the user is expected to have all its tasks whatever its weight.
     pub(super) log_weight: Vec<f64>,
 }
 
@@ -94,8 +93,8 @@ impl<'a> Objective<'a> {
             let part = dot(&user.part, &y);
             users.push(UserPoint { utility, h: 1.0 - part, y, ..UserPoint::default() });
         }
-        // `ln` of the ratio of marginal utility to cost of all users without a limit. With a limit,
-        // it may be higher.
+        // `ln` of the ratio of marginal utility to cost of all users without a limit. For users with a limit, the ratio
+        // may be higher.
         let log_scale = alpha * (most - libm::log(half / fullest));
         if guide.is_of_point {
             for (n, user) in cluster.users.iter().enumerate() {
@@ -150,8 +149,7 @@ impl<'a> Objective<'a> {
 }
 
 impl Objective<'_> {
-    /// Returns whether every user with a reduced weight has all its tasks, so that the reduction
-    /// changed nothing.
+    /// Returns true if every user with a reduced weight has all its tasks, so that the reduction changed nothing.
     pub(super) fn weights_do_not_matter(&self, point: &Point) -> bool {
         let users = self.cluster.users.iter().zip(&point.users).zip(&self.log_weight);
         users.into_iter().all(|((user, at), weight)| *weight >= user.log_weight || at.h < INTERIOR.satisfied)

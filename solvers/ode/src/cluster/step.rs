@@ -9,13 +9,13 @@ use crate::settings::INTERIOR;
 
 /// The residuals of the equations at a point.
 pub(super) struct Residuals {
-    /// By row: `1 - A y - s`.
+    /// The residual `1 - A y - s` of each row.
     rows: Vec<f64>,
     users: Vec<UserResidual>,
 }
 
 pub(super) struct UserResidual {
-    /// By placement: `lambda v - A'p - t q + z`.
+    /// The residual `lambda v - A'p - t q + z` of each placement.
     dual: Vec<f64>,
     /// The residual `ln w - a ln U - ln lambda`.
     marginal: f64,
@@ -50,21 +50,20 @@ impl Residuals {
         Self { rows, users }
     }
 
-    /// Returns the sum of complementarity and residuals, relative to the payments for the rows.
-    /// These payments count as at most `sum lambda U`.
+    /// Returns the sum of complementarity and residuals, relative to the payments for the rows. At most `sum lambda U`
+    /// of the payments counts.
     pub(super) fn size(&self, point: &Point) -> f64 {
         let worth: f64 = point.users.iter().map(|at| at.lambda * at.utility).sum();
         let total = point.price.iter().sum::<f64>().max(INTERIOR.least_priced * worth).min(worth);
         (complementarity(point) + self.infeasibility(point)) / total
     }
 
-    /// Returns the largest complementarity and residuals of any user, relative to its own
-    /// `lambda U`.
+    /// Returns the largest complementarity and residuals of any user, relative to the `lambda U` of this user.
     ///
-    /// With exponents far from 1, users can differ by any factor, and the sum over all users shows
-    /// only the largest ones.
+    /// With exponents far from 1, users can differ by any factor, and the sum over all users shows only the users with
+    /// the largest terms.
     pub(super) fn worst(&self, cluster: &Cluster, point: &Point) -> f64 {
-        // By row: the largest fraction of its worth that any user pays for the row.
+        // For each row, the largest fraction of its worth that any user pays for the row.
         let mut matters = vec![0.0_f64; cluster.n_rows];
         let mut worst = 0.0_f64;
         for ((user, at), residual) in cluster.users.iter().zip(&point.users).zip(&self.users) {
@@ -101,7 +100,7 @@ pub(super) struct Direction {
 }
 
 impl Direction {
-    /// Returns the longest step that keeps all variables non-negative; it may exceed 1.
+    /// Returns the length of the longest step that keeps all variables non-negative. The length may exceed 1.
     pub(super) fn longest(&self, point: &Point) -> f64 {
         let mut most = 1e3;
         let mut limit = |value: f64, change: f64| {
@@ -151,17 +150,16 @@ pub(super) fn moved(cluster: &Cluster, point: &Point, by: &Direction, length: f6
     }
 }
 
-/// By complementary pair: the product that a step aims at, minus the second-order change of the
-/// step.
+/// For each complementary pair, the product that a step aims at, minus the second-order change of the step.
 #[derive(Clone)]
 pub(super) struct Products {
     rows: Vec<f64>,
-    /// By user: the products of the placements, and that of the task limit.
+    /// For each user, the products of its placements and the product of its task limit.
     users: Vec<(Vec<f64>, f64)>,
 }
 
 impl Products {
-    /// Returns the same product for every pair: 0 for the predictor.
+    /// Returns the product `target` for every pair. The predictor uses 0.
     pub(super) fn equal(point: &Point, target: f64) -> Self {
         let users = point.users.iter().map(|at| (vec![target; at.y.len()], target));
         Self { rows: vec![target; point.price.len()], users: users.collect() }
@@ -227,7 +225,7 @@ pub(super) fn direction(
     for row in 0..n_rows {
         right[row] = row_goal[row] / point.price[row] - residuals.rows[row];
     }
-    // By user: the gradient in the block's coordinates, and the step that it alone would cause.
+    // For each user, the gradient in the block's coordinates, and the step that this gradient alone would cause.
     let mut gradients = Vec::with_capacity(cluster.users.len());
     let mut goals = Vec::with_capacity(cluster.users.len());
     for (n, (user, at)) in cluster.users.iter().zip(&point.users).enumerate() {
@@ -279,8 +277,7 @@ pub(super) fn direction(
             }
         })
         .collect();
-    // If the row binds, its slack is computed from its price, since the difference would be only
-    // rounding noise.
+    // If a row binds, its slack is computed from its price, since the difference would be only rounding noise.
     let slack = (0..n_rows).map(|row| match point.slack[row] < point.price[row] / typical_price {
         true => (row_goal[row] - point.slack[row] * price[row]) / point.price[row],
         false => residuals.rows[row] - used[row],

@@ -1,22 +1,20 @@
 //! Linear Fisher markets in floating point, solved through the prices of the goods alone.
 //!
-//! Buyer `n` spends its weight `w_n` on goods. One unit of money buys `gamma_ni / p_i` tasks on
-//! good `i`. The buyer spends less if all its tasks `T_n` cost less. With `q = ln p` the prices
-//! minimise
+//! Buyer `n` spends its weight `w_n` on goods. One unit of money buys `gamma_ni / p_i` tasks on good `i`. The buyer
+//! spends less if all its tasks `T_n` cost less. With `q = ln p` the prices minimise
 //!
 //! ```text
 //! sum_i p_i + sum_n max over x <= T_n of (w_n ln x - kappa_n x),   kappa_n = min_i p_i / gamma_ni
 //! ```
 //!
-//! (docs/theory.md, section 4, fact 5). The minimum over the goods is smoothed to `-tau ln sum_i
-//! (gamma_ni / p_i)^(1/tau)` in logarithms. This keeps the function convex in `p` and makes it as
-//! smooth as `tau` allows; `tau -> 0`. Only one unknown per good remains, and one pass over the
-//! buyers gives slopes and curvatures.
+//! (docs/theory.md, section 4, fact 5). The minimum over the goods is smoothed to
+//! `-tau ln sum_i (gamma_ni / p_i)^(1/tau)` in logarithms. Smoothing keeps the function convex in `p` and makes it as
+//! smooth as `tau` allows. `tau` tends to 0. Only one unknown per good remains, and one pass over the buyers gives
+//! slopes and curvatures.
 //!
-//! All numbers are relative to the centre of a [`Market`]: some prices near the optimum. The caller
-//! computes three kinds of differences exactly: the loss of buyers on goods other than their best
-//! one, the remainders of their limits, and the spare supply of goods. Ties that doubles cannot
-//! resolve at one centre are resolved at a better one.
+//! All numbers are relative to the centre of a [`Market`]: fixed prices near the optimum. The caller computes three
+//! kinds of differences exactly: the loss of buyers on goods other than their best good, the remainders of their
+//! limits, and the spare supply of goods. Ties that doubles cannot resolve at one centre are resolved at a better one.
 
 mod newton;
 
@@ -31,54 +29,52 @@ use crate::settings::MARKET;
 /// consecutive.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Market {
-    /// By good: the price of the supply that remains after buyers that take a fixed amount.
+    /// For each good, the price of the supply that remains after buyers that take a fixed amount.
     pub worth: Vec<f64>,
-    /// By good: the money of the buyers that buy only this good.
+    /// For each good, the money of the buyers that buy only this good.
     pub money: Vec<f64>,
-    /// By good: `worth - money`, accurate to its own last digit.
+    /// For each good, `worth - money`, accurate to the last digit of the difference.
     pub spare: Vec<f64>,
-    /// The entries of buyer `b` are `start[b]..start[b + 1]`; one more number than buyers.
+    /// The entries of buyer `b` are `start[b]..start[b + 1]`. The list has one number more than there are buyers.
     pub start: Vec<usize>,
-    /// By entry: the good.
+    /// Good of each entry.
     pub good: Vec<u32>,
-    /// By entry: `ln` of the tasks that one unit of money buys there, relative to the best good of
-    /// the buyer; at most 0.
+    /// For each entry, `ln` of the tasks that one unit of money buys on its good, relative to the best good of the
+    /// buyer. At most 0.
     pub advantage: Vec<f64>,
-    /// By buyer: the weight `w_n`.
+    /// Weight `w_n` of each buyer.
     pub weight: Vec<f64>,
-    /// By buyer: `ln` of the cost of all its tasks as a fraction of its weight; infinite without a
-    /// limit.
+    /// For each buyer, `ln` of the cost of all its tasks as a fraction of its weight. Infinite without a limit.
     pub log_limit: Vec<f64>,
 }
 
 /// The payments of all buyers at some prices.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Purchases {
-    /// By entry: the money spent.
+    /// For each entry, the money that the buyer spends on the good.
     pub spent: Vec<f64>,
-    /// By entry: `ln` of the cost of a task there, relative to the buyer's best good.
+    /// For each entry, `ln` of the cost of a task on its good, relative to the buyer's best good.
     pub behind: Vec<f64>,
-    /// By buyer: `ln` of the cost of all tasks as a fraction of the weight. Below 0, the buyer has
-    /// all its tasks.
+    /// For each buyer, `ln` of the cost of all its tasks as a fraction of its weight. Below 0, the buyer has all its
+    /// tasks.
     pub limit: Vec<f64>,
 }
 
 /// The sums over buyers at some prices.
 #[derive(Debug, Clone)]
 pub(crate) struct Totals {
-    /// By good: the money of the buyers that spend all their money.
+    /// For each good, the money of the buyers that spend all their money.
     pub spent: Vec<f64>,
-    /// By good: the money of the buyers that have all their tasks.
+    /// For each good, the money of the buyers that have all their tasks.
     pub satisfied: Vec<f64>,
-    /// The upper triangle of a matrix goods x goods: how much a difference of two prices moves
-    /// money between them.
+    /// The upper triangle of a matrix goods x goods. An entry says how much money a difference of two prices moves
+    /// between the two goods.
     pub coupling: Vec<f64>,
 }
 
-/// The least number of buyers in one chunk of a sum. The order of additions is the same with any
-/// number of threads.
+/// The least number of buyers in one chunk of a sum. Chunks fix the order of additions for any number of threads.
 const LEAST_CHUNK: usize = 4096;
-/// The largest number of chunks.
+/// The largest number of chunks of a sum.
 const MOST_CHUNKS: usize = 16;
 
 impl Market {
@@ -101,7 +97,7 @@ impl Market {
         self.worth.len()
     }
 
-    /// Computes the sums over buyers at prices `exp(shift)` times those of the centre.
+    /// Computes the sums over buyers at prices that are `exp(shift)` times the prices of the centre.
     pub(crate) fn totals(&self, shift: &[f64], tau: f64) -> Totals {
         let n_goods = self.n_goods();
         let n_buyers = self.n_buyers();
@@ -160,7 +156,8 @@ impl Market {
         }
     }
 
-    /// Computes the fractions of its money that buyer `b` spends on the goods near its best one.
+    /// Computes the fractions of its money that buyer `b` spends on the goods whose price is near that of its best
+    /// good.
     ///
     /// Returns `ln` of the cost of a task to the buyer, relative to the centre.
     fn spending_fractions(&self, b: usize, shift: &[f64], tau: f64, near: &mut Vec<(usize, f64)>) -> f64 {
@@ -185,7 +182,7 @@ impl Market {
         -(best + tau * libm::log(sum))
     }
 
-    /// Computes the payments of all buyers at prices `exp(shift)` times those of the centre.
+    /// Computes the payments of all buyers at prices that are `exp(shift)` times the prices of the centre.
     #[must_use]
     pub fn purchases(&self, shift: &[f64], tau: f64) -> Purchases {
         let mut purchases = Purchases {

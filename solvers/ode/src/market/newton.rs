@@ -1,4 +1,4 @@
-//! Newton's method with a line search, in the logarithms of the prices.
+//! Newton's method with a line search for the prices of a market, in the logarithms of the prices.
 
 use super::{Market, Totals};
 use crate::settings::MARKET;
@@ -8,9 +8,9 @@ use crate::settings::MARKET;
 pub struct Ended {
     /// The number of Newton steps.
     pub steps: usize,
-    /// Whether no price would change by more than the precision or by more than rounding errors.
+    /// True if no price would change by more than the precision or by more than rounding errors.
     pub converged: bool,
-    /// By good: the money of the buyers that spend all their money.
+    /// For each good, the money of the buyers that spend all their money.
     pub paid: Vec<f64>,
 }
 
@@ -18,15 +18,15 @@ pub struct Ended {
 struct Point {
     shift: Vec<f64>,
     totals: Totals,
-    /// By good: the derivative with respect to the logarithm of the price.
+    /// For each good, the derivative with respect to the logarithm of its price.
     slope: Vec<f64>,
 }
 
 /// Moves the logarithms of the prices, relative to the centre, to the minimum for `tau`.
 ///
-/// `barrier` is a positive amount of money that is spent on every good whatever it costs. The
-/// method ends when no price changes by more than `precision`, when only rounding is left, or after
-/// `most_steps` steps. Returns `None` if numbers leave the range of doubles.
+/// `barrier` lists a positive amount of money for each good, which is spent on the good whatever it costs. The method
+/// ends when no price changes by more than `precision`, when only rounding errors remain, or after `most_steps` steps.
+/// Returns `None` if numbers leave the range of doubles.
 pub fn minimise(
     market: &Market,
     shift: &mut Vec<f64>,
@@ -66,8 +66,7 @@ impl Market {
         let totals = self.totals(&shift, tau);
         let slope = (0..shift.len()).map(|i| {
             let bought = totals.spent[i] + totals.satisfied[i] + barrier[i];
-            // Near the centre, the spare supply is known more accurately than the two numbers whose
-            // difference it is.
+            // Near the centre, the stored spare supply is more accurate than the difference of supply and money.
             let offered = if shift[i].abs() < 0.5 {
                 self.spare[i] + self.worth[i] * libm::expm1(shift[i])
             } else {
@@ -84,8 +83,8 @@ impl Market {
         let surplus = (0..point.shift.len()).map(|i| {
             let money = self.money[i] + point.totals.spent[i] + barrier[i];
             let left = self.worth[i] * libm::exp(point.shift[i]) - point.totals.satisfied[i];
-            // The logarithmic mean of supply and money makes the step exact for a good that is
-            // coupled to no other.
+            // The logarithmic mean of supply and money makes the step exact for a good that is coupled to no other
+            // good.
             let alone = if left > 0.0 && money > 0.0 {
                 let log = libm::log(left / money);
                 if log.abs() < 1e-3 { 0.5 * (left + money) } else { (left - money) / log }
@@ -136,15 +135,14 @@ impl Market {
     }
 }
 
-/// Solves `A x = b` for a symmetric diagonally dominant `A`, without a single subtraction in the
-/// elimination.
+/// Solves `A x = b` for a symmetric diagonally dominant `A`. The elimination contains no subtraction.
 ///
-/// The elements of `A` off the diagonal are at most 0, and its rows have positive sums. Every
-/// computed element is as accurate as those of `A`, however different their magnitudes (the
+/// The elements of `A` off the diagonal are at most 0, and its row sums are at least 0. Every
+/// computed element is as accurate as the elements of `A`, however different their magnitudes (the
 /// elimination of Grassmann, Taksar and Heyman for Markov chains).
 ///
-/// `coupling` holds the negatives of the elements above the diagonal, row by row, and `surplus` the
-/// sums of the rows. Returns `None` if a pivot is not positive or leaves the range of doubles.
+/// `coupling` contains the negatives of the elements above the diagonal, row by row, and `surplus`
+/// contains the row sums. Returns `None` if a pivot is not positive or leaves the range of doubles.
 fn solve_diagonally_dominant(
     mut coupling: Vec<f64>,
     mut surplus: Vec<f64>,

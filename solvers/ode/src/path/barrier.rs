@@ -14,13 +14,13 @@ use crate::settings::PATH;
 /// A point near the path.
 #[derive(Debug)]
 pub(super) struct Barrier {
-    /// The prices, one per row, for entitlements of sum 1.
+    /// The price of each row, for entitlements of sum 1.
     pub prices: Vec<f64>,
-    /// The slacks of the method, one per row. They approach `1 - usage` only in the limit.
+    /// The slack variable of each row. It approaches `1 - usage` only in the limit.
     pub slacks: Vec<f64>,
     /// The weighted mean of `p_j s_j / b_j`.
     pub mu: f64,
-    /// The barrier weights of the rows.
+    /// The barrier weight of each row.
     weights: Vec<f64>,
     /// The barrier weight of the caps.
     cap_weight: f64,
@@ -28,7 +28,7 @@ pub(super) struct Barrier {
 }
 
 impl Barrier {
-    /// Returns the starting point. A row without a resource has price 0.
+    /// Returns the starting point. An empty row (without a resource) has price 0.
     pub fn start(blocks: &Blocks, sweeper: &mut Sweeper, resource_weights: &[f64], cap_weight: f64) -> Self {
         let n_priced = blocks.priced.len();
         let mut prices = vec![0.0; blocks.rows];
@@ -41,7 +41,7 @@ impl Barrier {
         barrier
     }
 
-    /// Returns `mu` of the current prices and slacks.
+    /// Returns the weighted mean of `p_j s_j / b_j` at the current prices and slacks.
     fn mean_product(&self) -> f64 {
         dot(&self.prices, &self.slacks) / self.weights.iter().sum::<f64>()
     }
@@ -51,9 +51,9 @@ impl Barrier {
         (0..self.slacks.len()).map(|j| self.slack_error(j).abs()).fold(0.0, f64::max)
     }
 
-    /// Returns the largest ratio of the smaller to the greater of price and slack.
+    /// Returns the largest ratio, over all rows, of the smaller to the greater of price and slack.
     ///
-    /// It is small once it is clear which resources are bottlenecks.
+    /// The ratio is small once it is clear which resources are bottlenecks.
     pub fn ambiguity(&self) -> f64 {
         self.prices.iter().zip(&self.slacks).map(|(&p, &s)| p.min(s) / p.max(s)).fold(0.0, f64::max)
     }
@@ -62,7 +62,7 @@ impl Barrier {
         self.slacks[j] + self.sums.usage[j] - 1.0
     }
 
-    /// Takes one step. Returns `false` if no direction remains because of rounding.
+    /// Takes one step of the predictor and corrector. Returns `false` if rounding leaves no direction.
     pub fn step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
         let size = self.slacks.len();
         let Some(factored) = self.factor(|j| self.slacks[j] / self.prices[j]) else { return false };
@@ -70,7 +70,7 @@ impl Barrier {
         let price_reach = largest_step(&self.prices, &price_step).min(1.0);
         let slack_reach = largest_step(&self.slacks, &slack_step).min(1.0);
         let reach = price_reach.min(slack_reach);
-        // The predictor's own estimate of mu at its end.
+        // The predictor's estimate of `mu` after its step.
         let predicted = (0..size)
             .map(|j| (self.prices[j] + reach * price_step[j]) * (self.slacks[j] + reach * slack_step[j]))
             .sum::<f64>()
@@ -97,11 +97,10 @@ impl Barrier {
         self.mu.is_finite() && self.mu > 0.0
     }
 
-    /// Takes one step of the safe method, which is used when the predictor and corrector make no
-    /// progress.
+    /// Takes one step of the safe method, which is used when the predictor and corrector make no progress.
     ///
-    /// It is Newton's method with a line search on the convex function with the derivative
-    /// `1 - usage_j - b_j mu / p_j`. Once near its minimum, `mu` is reduced.
+    /// The safe method is Newton's method with a line search on the convex function with the derivative
+    /// `1 - usage_j - b_j mu / p_j`. Near the minimum of this function, `mu` is reduced.
     pub fn safe_step(&mut self, blocks: &Blocks, sweeper: &mut Sweeper) -> bool {
         let size = self.weights.len();
         let slope = self.safe_slope();
@@ -139,14 +138,14 @@ impl Barrier {
         })
     }
 
-    /// Factors the matrix of Newton's method with the given diagonal of the barrier.
+    /// Factors the Hessian plus a diagonal: `barrier(j)` is the entry that the barrier adds for row `j`.
     fn factor(&self, barrier: impl Fn(usize) -> f64) -> Option<Factored> {
         let (size, rows) = (self.slacks.len(), self.prices.len());
         let entry = |j, k| self.sums.hessian[j * rows + k] + if j == k { barrier(j) } else { 0.0 };
         dense::factor(DMatrix::from_fn(size, size, entry), &PATH.ridges)
     }
 
-    /// Computes Newton's direction towards products `p_j s_j` of the given size.
+    /// Computes Newton's direction towards the products `p_j s_j` that `product` returns.
     fn direction(&self, factored: &Factored, product: impl Fn(usize) -> f64) -> (Vec<f64>, Vec<f64>) {
         let (size, rows) = (self.slacks.len(), self.prices.len());
         let goal = |j: usize, _| product(j) / self.prices[j] + self.sums.usage[j] - 1.0;
@@ -166,7 +165,7 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
-/// Returns the longest step before a component becomes 0.
+/// Returns the length of the step at which the first component becomes 0.
 fn largest_step(values: &[f64], step: &[f64]) -> f64 {
     values.iter().zip(step).filter(|&(_, &d)| d < 0.0).map(|(&v, &d)| -v / d).fold(f64::INFINITY, f64::min)
 }

@@ -1,8 +1,8 @@
 //! Users in blocks, each a structure of arrays, in the layout of the sweeps.
 //!
-//! A block holds [`BLOCK`] users: one row of requests per resource, then the rows of entitlements
-//! and of entitlement / cap. Every user is scaled by a power of two (exactly), so that its largest
-//! request lies in [1, 2). Allocations are scaled back at the end.
+//! A block contains [`BLOCK`] users: one row of requests for each resource, then the row of entitlements and the row of
+//! entitlement / cap. Every user is scaled by a power of two (exactly), so that its largest request lies in [1, 2).
+//! Allocations are scaled back at the end.
 
 use rayon::prelude::*;
 
@@ -28,7 +28,7 @@ pub(super) struct Blocks {
     /// The number of rows of requests in a block: the priced resources, and a row of zeros if their
     /// number is odd.
     pub rows: usize,
-    /// Whether the pool is large enough for several threads.
+    /// True if the pool is large enough for several threads.
     pub parallel: bool,
     data: Vec<f64>,
 }
@@ -74,7 +74,7 @@ impl Blocks {
         self.n_users.div_ceil(BLOCK * CHUNK_BLOCKS)
     }
 
-    /// Iterates over the blocks of one chunk.
+    /// Returns an iterator over the blocks of one chunk.
     pub fn chunk(&self, chunk: usize) -> impl Iterator<Item = Block<'_>> {
         let length = self.block_length();
         let start = chunk * CHUNK_BLOCKS * length;
@@ -87,7 +87,7 @@ impl Blocks {
     }
 }
 
-/// Returns the power of two by which a user's requests are divided: the largest one up to its
+/// Returns the power of two by which a user's requests are divided: the largest power of two that is at most its
 /// largest request.
 pub(super) fn user_scale(row: &[f64]) -> f64 {
     let largest = row.iter().copied().fold(0.0, f64::max);
@@ -96,8 +96,8 @@ pub(super) fn user_scale(row: &[f64]) -> f64 {
 
 /// Returns the resources that may bind.
 ///
-/// The other resources have price 0 at the optimum: no user requests them, or some of the resource
-/// is left even if all users are at their caps.
+/// The other resources have price 0 at the optimum, because no user requests them, or because they are not used up even
+/// if all users are at their caps.
 fn resources_that_may_bind(pool: &Pool) -> Vec<usize> {
     let mut largest_usage = vec![0.0; pool.n_resources()];
     for (user, &cap) in pool.caps().iter().enumerate() {
@@ -116,7 +116,7 @@ fn pack_block(pool: &Pool, priced: &[usize], total: f64, block: usize, rows: usi
     let first = block * BLOCK;
     let (requests, rest) = data.split_at_mut(rows * BLOCK);
     let (entitlements, capped_prices) = rest.split_at_mut(BLOCK);
-    // Lanes without a user request nothing and have a cap, which avoids a division by zero.
+    // Unused lanes request nothing and have a cap, which avoids a division by zero.
     entitlements.fill(1.0);
     capped_prices.fill(1.0);
     for user in first..(first + BLOCK).min(pool.n_users()) {

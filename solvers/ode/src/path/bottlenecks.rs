@@ -15,9 +15,9 @@ use crate::settings::PATH;
 /// The prices at `mu = 0`, and their error.
 #[derive(Debug, Clone)]
 pub(super) struct Limit {
-    /// The prices, one per row.
+    /// The price of each row.
     pub prices: Vec<f64>,
-    /// The slacks, one per priced resource.
+    /// The slack of each priced resource.
     pub slacks: Vec<f64>,
     /// The largest violation of a capacity or of complementarity.
     pub residual: f64,
@@ -34,8 +34,8 @@ impl Limit {
 
 /// Runs Newton's method from the given prices.
 ///
-/// It ends when the residual is at the level of rounding or no longer falls. Returns the best point
-/// seen.
+/// The method ends when the residual is at the level of rounding or no longer falls. Returns the point with the least
+/// residual.
 pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> Limit {
     let n_priced = blocks.priced.len();
     let mut prices = prices.to_vec();
@@ -76,10 +76,10 @@ pub(super) fn newton(blocks: &Blocks, sweeper: &mut Sweeper, prices: &[f64]) -> 
     }
 }
 
-/// Returns the largest violation of a capacity or of complementarity; infinite, never NaN.
+/// Returns the largest violation of a capacity or of complementarity. The result may be infinite, but is never NaN.
 ///
-/// `complementarity` computes the violation from the index, the price and the slack of a resource
-/// that is not fully used.
+/// `complementarity` computes the violation from the index, the price and the slack of a resource that is not fully
+/// used.
 fn largest(prices: &[f64], sums: &Sums, complementarity: impl Fn(usize, f64, f64) -> f64) -> f64 {
     let mut worst = 0.0_f64;
     for (j, (&price, &usage)) in prices.iter().zip(&sums.usage).enumerate() {

@@ -6,7 +6,7 @@ use super::blocks::{Blocks, user_scale};
 use super::bottlenecks::Limit;
 use crate::pool::Pool;
 
-/// The way in which the path ended.
+/// The reason why the method ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum PathStatus {
@@ -15,41 +15,40 @@ pub enum PathStatus {
     /// The residual is above the tolerance, and rounding prevents it from falling further. The
     /// vectors are the best that were computed.
     Stalled,
-    /// The limit on the number of iterations was reached first. The vectors are the best that were
+    /// The limit on the number of iterations was reached before the tolerance. The vectors are the best that were
     /// computed.
     Limit,
 }
 
-/// The end of the path. All numbers are finite, except that the residual may be infinite unless the
-/// status is [`PathStatus::Solved`].
+/// The result of following the path. All numbers are finite, except that the residual may be infinite unless the status
+/// is [`PathStatus::Solved`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct PathResult {
     /// The fraction of its request that each user gets (tasks per unit of request).
     pub x: Vec<f64>,
-    /// The price of each resource, in units of entitlement per capacity; 0 if it is not a
-    /// bottleneck.
+    /// The price of each resource, in units of entitlement per capacity. It is 0 if the resource is not a bottleneck.
     ///
     /// The prices, and `user_prices` times caps, add up to the sum of entitlements.
     pub prices: Vec<f64>,
-    /// The price of each user's cap, in units of entitlement; 0 below the cap.
+    /// The price of each user's cap, in units of entitlement. It is 0 below the cap.
     pub user_prices: Vec<f64>,
     /// The largest violation of the optimality conditions, for entitlements of sum 1:
     ///
     /// - feasibility: the excess over a capacity, `(usage_j - 1)+`.
-    /// - complementarity: price times slack of a resource and of a user's cap. Also the mean slack
-    ///   of the resources on which a user spends its entitlement, weighted by its spending, so that
-    ///   users of small entitlements count too.
+    /// - complementarity: the price times the slack of a resource, or of a user's cap. Another term is the mean slack
+    ///   of the resources on which a user spends its entitlement, weighted by its spending. Because of this term, users
+    ///   of small entitlements count too.
     /// - stationarity: `|x_i (sum_j p_j r_ij + q_i) / e_i - 1|` over users with `e_i > 0`.
     pub residual: f64,
     /// The number of steps along the path and of Newton steps at its end.
     pub iterations: usize,
-    /// The least barrier parameter that was visited.
+    /// The least barrier parameter that was reached.
     pub mu: f64,
-    /// The way in which the path ended.
+    /// The reason why the method ended.
     pub status: PathStatus,
 }
 
-/// Computes the allocation and the prices of users from the prices of resources, and the residual
+/// Computes the allocation and the prices of the users' caps from the prices of resources. Also computes the residual
 /// of the whole point.
 pub(super) fn assemble(pool: &Pool, blocks: &Blocks, limit: &Limit, tolerance: f64) -> PathResult {
     let total = pool.total_entitlement();
@@ -105,7 +104,7 @@ fn answer_of_user(pool: &Pool, user: usize, entitlement: f64, prices: &[f64]) ->
         return UserAnswer { x: wanted, price: 0.0, error: (wanted * paid / entitlement - 1.0).abs() };
     }
     if cap == f64::INFINITY {
-        // This happens only if nothing was solved. No user can have more than the whole pool.
+        // This case occurs only if nothing was solved. No user can have more than the whole pool.
         return UserAnswer { x: 1.0 / user_scale(row), price: 0.0, error: 1.0 };
     }
     let price = (entitlement / cap - paid).max(0.0);

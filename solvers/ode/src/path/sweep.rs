@@ -1,9 +1,7 @@
-//! One pass over all users: their demand at given prices, and its derivatives with respect to the
-//! prices.
+//! One pass over all users: their demand at given prices, and its derivatives with respect to the prices.
 //!
-//! Sums are taken in lanes and without fused operations, so the bits do not depend on the vector
-//! instructions of the machine. They are taken in chunks of users that are added in a fixed order,
-//! so the bits do not depend on the number of threads.
+//! Sums are computed in lanes and without fused operations, so the bits do not depend on the vector instructions of the
+//! machine. The sums of chunks of users are added in a fixed order, so the bits do not depend on the number of threads.
 
 use pulp::{Arch, Simd, WithSimd};
 use rayon::prelude::*;
@@ -14,10 +12,9 @@ use crate::lanes::{BLOCK, LANES, add_gram, add_lanes, add_products, payments};
 /// The sums of a sweep over the priced resources.
 #[derive(Debug, Clone)]
 pub(super) struct Sums {
-    /// The usage `sum_i x_i r_ij`, one per row.
+    /// The usage `sum_i x_i r_ij` of each row.
     pub usage: Vec<f64>,
-    /// The Hessian `sum_i (-dx_i/dpi_i) r_ij r_ik`, `rows x rows`, lower triangle; empty if it was
-    /// not requested.
+    /// The Hessian `sum_i (-dx_i/dpi_i) r_ij r_ik`, `rows x rows`, lower triangle. Empty if it was not requested.
     pub hessian: Vec<f64>,
 }
 
@@ -39,7 +36,7 @@ impl Sweeper {
         }
     }
 
-    /// Computes the usage at `prices` (one per row), and its derivative if requested.
+    /// Computes the usage at `prices` (one for each row), and its derivative if `with_hessian` is true.
     pub fn sweep(&mut self, blocks: &Blocks, prices: &[f64], mu: f64, with_hessian: bool) -> Sums {
         let rows = blocks.rows;
         let length = if with_hessian { rows * (rows + 1) } else { rows };
@@ -62,7 +59,7 @@ impl Sweeper {
     }
 }
 
-/// Adds records of the given length into the first one, neighbours first.
+/// Adds all records of the given length into the first record, pair by pair of neighbours.
 fn add_pairwise(records: &mut [f64], length: usize) {
     let mut stride = length;
     while stride > 0 && stride < records.len() {
@@ -100,7 +97,7 @@ impl Scratch {
     }
 }
 
-/// The sums of one chunk, compiled once for each set of vector instructions.
+/// The computation of the sums of one chunk, compiled once for each set of vector instructions.
 struct SweepChunk<'a> {
     blocks: &'a Blocks,
     chunk: usize,
@@ -144,15 +141,15 @@ const LEAST_PRICE: f64 = 1e-120;
 
 /// Computes the demand of the users of a block, and the slopes `-dx/dpi`.
 ///
-/// At prices `p` and barrier parameter `mu`, user `i` pays `pi = sum_j p_j r_ij` for its request.
-/// It takes the `x` with `e / x = pi + e mu / (cap - x)`. With `a = e / cap`, `m = mu a`:
+/// At prices `p` and barrier parameter `mu`, user `i` pays `pi = sum_j p_j r_ij` for its request. The user takes the
+/// `x` with `e / x = pi + e mu / (cap - x)`. With `a = e / cap`, `m = mu a`:
 ///
 /// ```text
 /// D = sqrt((pi - a)^2 + m (m + 2 (pi + a))),   x = 2 e / (pi + a + m + D),
 /// -dx/dpi = x / (pi + a + m + D) * (D + pi - a + m) / D.
 /// ```
 ///
-/// All terms of `x` are non-negative, so no digits cancel. At `mu = 0` it is `min(cap, e / pi)`.
+/// All terms of `x` are non-negative, so no digits cancel. At `mu = 0`, `x` is `min(cap, e / pi)`.
 #[inline(always)]
 fn user_demands<S: Simd>(
     simd: S,
@@ -192,7 +189,7 @@ mod tests {
     use super::*;
     use crate::pool::Pool;
 
-    /// Plain scalar code gives the same bits as the vector instructions of this machine.
+    /// Checks that plain scalar code gives the same bits as the vector instructions of this machine.
     #[test]
     fn same_bits_without_vector_instructions() {
         let (n, m) = (777, 5);

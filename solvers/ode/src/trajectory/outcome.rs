@@ -6,20 +6,20 @@ use super::{End, Run};
 use crate::margin;
 use crate::pool::Pool;
 
-/// The way in which the integration ended.
+/// The reason why the integration ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TrajectoryStatus {
     /// The last point is free of justified complaints, up to the requested tolerance.
     Converged,
-    /// The largest `c` was reached first.
+    /// The largest `c` was reached before convergence.
     ReachedC,
     /// A step ended outside the domain: a slack, an allocation or a distance from a cap was
     /// negative. The vectors are the state at that step.
     LeftDomain,
-    /// The limit on the number of steps was reached first.
+    /// The limit on the number of steps was reached before convergence.
     MaxSteps,
-    /// The step-size control found no step small enough.
+    /// The step-size control could not make the step small enough.
     StepSizeUnderflow,
     /// The integrator found the system stiff.
     Stiff,
@@ -32,8 +32,7 @@ pub struct TrajectoryPoint {
     pub c: f64,
     /// The fraction of its request that each user has.
     pub x: Vec<f64>,
-    /// The free fraction of each resource, as it was integrated; 1 if no user requests the
-    /// resource.
+    /// The free fraction of each resource, as it was integrated. It is 1 if no user requests the resource.
     ///
     /// Near the end, `1 - usage` would have no correct digits.
     pub slacks: Vec<f64>,
@@ -44,13 +43,13 @@ pub struct TrajectoryPoint {
 pub struct TrajectoryResult {
     /// The fraction of its request that each user has at `c`.
     pub x: Vec<f64>,
-    /// The free fraction of each resource; see [`TrajectoryPoint::slacks`].
+    /// The free fraction of each resource, as in [`TrajectoryPoint::slacks`].
     pub slacks: Vec<f64>,
-    /// The distance of each user from its cap, as it was integrated; infinite without a cap.
+    /// The distance of each user from its cap, as it was integrated. Infinite without a cap.
     pub distances: Vec<f64>,
     /// The `c` that was reached, for entitlements of sum 1.
     pub c: f64,
-    /// The way in which the integration ended.
+    /// The reason why the integration ended.
     pub status: TrajectoryStatus,
     /// The number of accepted steps.
     pub steps: usize,
@@ -58,11 +57,10 @@ pub struct TrajectoryResult {
     pub rejected_steps: usize,
     /// The number of evaluations of the right-hand side, equation (13).
     pub evaluations: usize,
-    /// The distance of `x` from the trajectory: the largest residual of equation (12) relative to
-    /// `c e_i`.
+    /// The distance of `x` from the trajectory: the largest residual of equation (12) relative to `c e_i`.
     ///
-    /// Slacks are computed from `x`, so rounding alone makes it `1e-16 c` in the end. It is
-    /// infinite if `x` is outside the domain.
+    /// Slacks are computed from `x`, so rounding alone makes the error `1e-16 c` in the end. The error is infinite if
+    /// `x` is outside the domain.
     pub error: f64,
     /// All steps, if they were recorded. The first point is `c = 0`.
     pub points: Vec<TrajectoryPoint>,
@@ -92,7 +90,7 @@ pub(super) fn assemble(run: Run<'_>, state: &DVector<f64>, end: &End) -> Traject
     }
 }
 
-/// Computes the largest residual of equation (12) relative to `c e_i`; 0 at `c = 0`.
+/// Computes the largest residual of equation (12) relative to `c e_i`. It is 0 at `c = 0`.
 fn residual(pool: &Pool, x: &[f64], c: f64) -> f64 {
     let slacks = margin::slacks(pool, x);
     if c == 0.0 {

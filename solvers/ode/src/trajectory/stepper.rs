@@ -17,7 +17,7 @@ const NO_STIFFNESS_TEST: u32 = u32::MAX;
 /// The steps of an integration.
 pub(super) struct Steps {
     results: SolverResult<f64, DVector<f64>>,
-    /// The reason why the integration stopped before the criterion and before the end of the
+    /// The reason for the end, if the integration stopped before the criterion was met and before the end of the
     /// interval.
     pub failure: Option<TrajectoryStatus>,
 }

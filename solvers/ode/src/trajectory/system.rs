@@ -1,10 +1,9 @@
 //! The right-hand side: equation (13) with the dummy resources, solved by Woodbury's identity.
 //!
-//! The state consists of `x` of all users, the distances `d_i = cap_i - x_i` of the users with a
-//! cap, the slacks `s_j` of the resources that some user requests, and, in log time, `c` itself.
-//! Distances and slacks are linear in `x`, so Runge-Kutta steps keep them consistent with `x`. They
-//! are in the state for two reasons: the step-size control is relative to every component, and
-//! differences such as `1 - usage` have no correct digits near the end.
+//! The state consists of `x` of all users, the distances `d_i = cap_i - x_i` of the users with a cap, the slacks `s_j`
+//! of the resources that some user requests, and, in log time, `c` itself. Distances and slacks are linear in `x`, so
+//! Runge-Kutta steps keep them consistent with `x`. They are part of the state for two reasons. The step-size control
+//! is relative to every component. Differences such as `1 - usage` have no correct digits near the end.
 
 use std::cell::{Cell, RefCell};
 use std::cmp::Ordering;
@@ -58,7 +57,7 @@ impl Layout {
         (x, distances, slacks, rest)
     }
 
-    /// Returns the slacks by resource; 1 if no user requests the resource.
+    /// Returns the slack of each resource. It is 1 if no user requests the resource.
     pub fn slacks(&self, state: &[f64], n_resources: usize) -> Vec<f64> {
         let mut slacks = vec![1.0; n_resources];
         for (resource, slack) in self.requested.iter().zip(self.split(state).2) {
@@ -67,7 +66,7 @@ impl Layout {
         slacks
     }
 
-    /// Returns the distances by user; infinite without a cap.
+    /// Returns the distance of each user from its cap. Infinite without a cap.
     pub fn distances(&self, state: &[f64]) -> Vec<f64> {
         let mut distances = vec![f64::INFINITY; self.n_users];
         for (user, distance) in self.capped.iter().zip(self.split(state).1) {
@@ -76,8 +75,7 @@ impl Layout {
         distances
     }
 
-    /// Returns whether every component is within its bounds: positive distances and slacks,
-    /// `x >= 0`.
+    /// Returns true if every component is within its bounds: positive distances and slacks, and `x >= 0`.
     pub fn in_domain(&self, state: &[f64]) -> bool {
         let (x, distances, slacks, rest) = self.split(state);
         x.iter().all(|&x| x >= 0.0 && x.is_finite())
@@ -92,7 +90,7 @@ pub(super) struct Trajectory<'a> {
     total: f64,
     /// The requests in blocks of `rows x BLOCK`. A row of zeros makes the number of rows even.
     requests: Vec<f64>,
-    /// The entitlements as shares of their sum; 0 for lanes of a block without a user.
+    /// The entitlements as fractions of their sum. 0 for lanes of a block without a user.
     shares: Vec<f64>,
     rows: usize,
     /// The integration stops when no user's margin is below minus this tolerance.
@@ -103,9 +101,9 @@ pub(super) struct Trajectory<'a> {
 }
 
 struct Scratch {
-    /// The diagonal of the N x N matrix, later its inverse; one entry per user.
+    /// The diagonal of the N x N matrix, and later its inverse. One entry for each user.
     diagonal: Vec<f64>,
-    /// The inverse slacks `1 / s_j`, one per row.
+    /// The inverse slacks `1 / s_j`, one for each row.
     inverse_slacks: Vec<f64>,
     /// The requests times a weight, `rows x BLOCK`.
     weighted: Vec<f64>,
@@ -136,7 +134,7 @@ impl<'a> Trajectory<'a> {
         Self { pool, layout, total, requests, shares, rows, tolerance, evaluations, scratch }
     }
 
-    /// Returns whether no user has a justified complaint, up to the tolerance.
+    /// Returns true if no user has a justified complaint, up to the tolerance.
     pub fn satisfied(&self, state: &[f64]) -> bool {
         let (x, distances, slacks, _) = self.layout.split(state);
         let mut all_slacks = vec![1.0; self.pool.n_resources()];
@@ -242,7 +240,7 @@ impl WithSimd for AddUsers<'_> {
 struct MoveUsers<'a> {
     system: &'a Trajectory<'a>,
     x: &'a [f64],
-    /// The prices `w_j / s_j`, one per row.
+    /// The prices `w_j / s_j`, one for each row.
     prices: &'a [f64],
     speed: f64,
     /// The inverses of the diagonal.

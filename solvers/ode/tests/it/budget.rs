@@ -1,4 +1,4 @@
-//! The budget is charged before steps are taken.
+//! Tests that the budget is charged before steps are taken.
 
 use evenhand_budget::{Kind, Limits, spent, within};
 use evenhand_ode::cluster::{self, ClassUse, Cluster, UserModel};

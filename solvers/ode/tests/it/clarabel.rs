@@ -1,4 +1,4 @@
-//! An independent method: the same problem as a conic programme, to the accuracy of its solver.
+//! An independent method: the same problem as a conic programme, compared within the accuracy of the conic solver.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{

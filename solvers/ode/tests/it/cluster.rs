@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness on clusters, tested with the conditions of the optimum and an
-//! independent conic solver.
+//! Tests of proportional and alpha fairness on clusters, by the conditions of the optimum and by an independent conic
+//! solver.
 
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{
@@ -12,7 +12,7 @@ use evenhand_ode::cluster::{
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The properties of a random cluster.
+/// Parameters of a random cluster.
 #[derive(Clone, Copy)]
 struct Shape {
     users: usize,
@@ -63,7 +63,7 @@ fn users(random: &mut Pcg64, shape: Shape) -> (usize, Vec<UserModel>) {
     (k * m, list)
 }
 
-/// Returns `(U_n, x_n)` by user.
+/// Returns `(U_n, x_n)` of each user.
 fn totals(users: &[UserModel], tasks: &[Vec<f64>]) -> Vec<(f64, f64)> {
     let total = |(user, tasks): (&UserModel, &Vec<f64>)| {
         let utility = user.placements.iter().zip(tasks).map(|(p, x)| p.worth * x).sum();
@@ -130,10 +130,9 @@ fn every_exponent() {
     all(0..100, Shape { limited: 0.0, ..SMALL }, &[0.25, 0.5, 2.0, 4.0], 1e-8);
 }
 
-/// With `a = 10`, utilities that differ by a factor of 100 have marginal utilities that differ by
-/// 10^18.
+/// With `a = 10`, utilities that differ by a factor of 100 have marginal utilities that differ by 10^18.
 ///
-/// Not every cluster is solved for all users, and the status shows which ones are.
+/// Not every cluster is solved for all users. The status shows which clusters are.
 #[test]
 fn a_large_exponent() {
     let mut n_solved = 0;
@@ -260,7 +259,8 @@ fn by_cones(n_rows: usize, users: &[UserModel], alpha: f64) -> Option<Vec<f64>> 
         let scale = user.placements.iter().map(|p| p.worth * unit(p)).fold(0.0, f64::max);
         let (term, utility) =
             (n_columns + n, |k: usize, p: &ClassUse| (starts[n] + k, p.worth * unit(p) / scale));
-        // ln: (t, 1, U); U^(1-a)/(1-a), a = 2: s^(1/2) U^(1/2) >= 1; a = 1/2: U^(1/2) >= t.
+        // Cones of a user's term. For `ln`: (t, 1, U). For U^(1-a)/(1-a) with a = 2: s^(1/2) U^(1/2) >= 1. With a =
+        // 1/2: U^(1/2) >= t.
         let (of_term, of_utility, one) = match alpha {
             1.0 => (0, 2, 1),
             2.0 => (0, 1, 2),
@@ -322,7 +322,7 @@ fn agrees_with_a_conic_solver() {
     assert!(compared >= 75, "Clarabel solved only {compared}");
 }
 
-/// The interior point method and the method of prices share nothing but the problem.
+/// The interior point method and the method of prices share no code except the problem.
 #[test]
 fn agrees_with_the_method_of_prices() {
     for seed in 0..90 {
@@ -341,7 +341,7 @@ fn agrees_with_the_method_of_prices() {
     }
 }
 
-/// Numbers that leave the range of doubles end in a status, and not in a panic or an endless loop.
+/// Numbers that leave the range of doubles end in a status, not in a panic or an endless loop.
 #[test]
 fn numbers_far_apart_end_in_a_status() {
     for exponent in [100, 150, 200, 250, 300] {

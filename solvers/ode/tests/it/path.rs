@@ -1,5 +1,5 @@
-//! The limit of the path: its optimality conditions on random pools, and changes that must not move
-//! it.
+//! Tests of the limit of the path: its optimality conditions on random pools, and changes of the settings that must not
+//! change the limit.
 
 use evenhand_ode::margin;
 use evenhand_ode::path::{BarrierWeights, PathResult, PathSettings, PathStatus, follow};
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The difficulty of a pool.
+/// The kind of difficulty of a pool.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Kind {
     Dense,
@@ -92,8 +92,8 @@ fn pool(kind: Kind, caps: Caps, n: usize, m: usize, seed: u64) -> Pool {
     Pool::new(m, requests, entitlements, caps).unwrap()
 }
 
-/// Returns the largest violation of the optimality conditions, computed from the definition and not
-/// from the solver.
+/// Returns the largest violation of the optimality conditions. It is computed from the definition, without code of the
+/// solver.
 fn violation(pool: &Pool, result: &PathResult) -> f64 {
     let total = pool.total_entitlement();
     let mut worst = 0.0_f64;
@@ -179,7 +179,7 @@ fn same_bits_for_any_number_of_threads() {
     }
 }
 
-/// Many users, with few, most or none of them at their caps.
+/// Many users: few, most or none of them are at their caps.
 #[test]
 fn many_users() {
     for (n, cap) in [(30_000, 1.0), (30_000, 4.0 / 30_000.0), (100_000, f64::INFINITY)] {

@@ -1,11 +1,11 @@
-//! Unusual input: numbers that do not define a pool, and extreme pools.
+//! Tests of unusual input: numbers that do not define a pool, and extreme pools.
 
 use evenhand_ode::path::{BarrierWeights, PathSettings, PathStatus, follow};
 use evenhand_ode::pool::{Pool, PoolError};
 
 const NONE: f64 = f64::INFINITY;
 
-/// Returns a pool of two users and two resources with one number changed.
+/// Returns the result of building a pool of two users and two resources after `change` has changed its numbers.
 fn changed(change: impl Fn(&mut [f64], &mut [f64], &mut [f64])) -> Result<Pool, PoolError> {
     let mut requests = vec![1.0, 0.5, 0.25, 1.0];
     let (mut entitlements, mut caps) = (vec![1.0, 2.0], vec![1.0, NONE]);

@@ -1,4 +1,4 @@
-//! The literal trajectory compared with values of equation (12) that were computed independently.
+//! Tests of the literal trajectory, compared with values of equation (12) that were computed independently.
 
 use evenhand_ode::margin;
 use evenhand_ode::path::{PathSettings, follow};
@@ -100,14 +100,14 @@ fn published_points() {
                         "{name} {method:?} c = {c}: {x} for {expected}"
                     );
                 }
-                // The slacks are right too, relative to their own size.
+                // The slacks are also right, relative to their own size.
                 assert!(result.error < 1e-7, "{name} {method:?} c = {c}: {:e}", result.error);
             }
         }
     }
 }
 
-/// THEORY, fact 2: the trajectory tends to the Eisenberg-Gale point at a distance of about `1 / c`.
+/// docs/theory.md, fact 2: the trajectory tends to the Eisenberg-Gale point at a distance of about `1 / c`.
 #[test]
 fn tends_to_the_limit_of_the_path() {
     for (name, pool, _) in published() {

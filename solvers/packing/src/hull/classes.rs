@@ -10,17 +10,17 @@ use crate::knapsack::{Knapsack, Verdict};
 use crate::limits::{PackingError, SearchLimits};
 use crate::settings::PACKING;
 
-/// The tasks of one packing, by user: `(user, tasks)`, ascending, without zeros.
+/// The tasks of one packing: `(user, tasks)`, ascending by user, without zeros.
 pub type Tasks = Vec<(usize, u64)>;
 
 /// A server class with users that can run whole tasks on it.
 pub struct Class {
     /// The position of the class in the problem.
     pub server: usize,
-    /// The number of its servers.
+    /// The number of servers of the class.
     pub count: u64,
-    /// The users by type of task. The users of one type have the same demand, and their numbers of tasks do
-    /// not limit a packing. A user whose tasks limit a packing has a type of its own.
+    /// The users of each type of task. The users of one type have the same demand, and their numbers of tasks do not
+    /// limit a packing. A user whose tasks limit a packing has a separate type.
     pub types: Vec<Vec<usize>>,
     knapsack: Knapsack,
 }
@@ -32,10 +32,10 @@ pub struct Classes {
 }
 
 impl Classes {
-    /// Scales the knapsacks of all classes.
+    /// Scales the knapsacks of all classes to integers.
     ///
     /// # Errors
-    /// [`PackingError::Budget`] if they have too many numbers.
+    /// [`PackingError::Budget`] if the knapsacks have too many numbers.
     pub fn new(problem: &Problem, limits: &SearchLimits) -> Result<Self, PackingError> {
         let mut has_packing = vec![false; problem.n_users()];
         let mut users: Vec<Vec<usize>> = vec![Vec::new(); problem.n_servers()];
@@ -53,7 +53,7 @@ impl Classes {
         Ok(Self { list, has_packing })
     }
 
-    /// Returns whether some packing has a task of the user.
+    /// Returns true if some packing has a task of user `n`.
     pub fn has_packing(&self, n: usize) -> bool {
         self.has_packing[n]
     }
@@ -104,7 +104,7 @@ impl Class {
         Ok(Self { server, count: of.count(), types, knapsack })
     }
 
-    /// Returns, for every user, the packing that fills a server with its tasks alone.
+    /// Returns for every user the packing that fills a server with tasks of this user alone.
     pub fn alone(&self) -> impl Iterator<Item = Tasks> + '_ {
         let of_type = |(users, most): (&'_ Vec<usize>, &u64)| {
             let most = *most;
@@ -113,7 +113,7 @@ impl Class {
         self.types.iter().zip(&self.knapsack.most).flat_map(of_type)
     }
 
-    /// Returns the user of each type whose tasks have the largest value, and this value.
+    /// Returns for each type the user whose tasks have the largest value, and this value.
     fn best<V: PartialOrd>(&self, value: impl Fn(usize) -> V) -> Vec<(usize, V)> {
         let of_type = |users: &Vec<usize>| {
             let mut best = (users[0], value(users[0]));
@@ -133,7 +133,8 @@ impl Class {
         pairs.collect::<BTreeMap<_, _>>().into_iter().collect()
     }
 
-    /// Returns packings that are worth more than `bound`. `value` is the rounded value of a user's task.
+    /// Returns packings that are worth more than `bound`. `value` returns the value of a user's task, which is rounded
+    /// to a multiple of `1 / precision`.
     pub fn better(&self, value: impl Fn(usize) -> f64, bound: f64, precision: f64) -> Vec<Tasks> {
         let best = self.best(value);
         let whole = |value: f64| Integer::from_f64((value * precision).round()).unwrap_or_default();
@@ -143,7 +144,7 @@ impl Class {
         found.iter().map(|k| Self::tasks(&best, k)).collect()
     }
 
-    /// Proves with a branch tree that no packing is worth more than `bound`, or returns a packing that is.
+    /// Proves with a branch tree that no packing is worth more than `bound`, or returns a packing that is worth more.
     ///
     /// # Errors
     /// [`PackingError`] if the search exceeds its limits.
@@ -167,7 +168,7 @@ impl Class {
                 let tree = Tree { multipliers, nodes: nodes.into_iter().map(named).collect() };
                 Ok(Ok(Some(tree).filter(|_| !is_plain)))
             }
-            // Only trees are asked for.
+            // The limits allow only trees as proofs.
             Verdict::Proven(_) => Err(PackingError::Inexact),
         }
     }

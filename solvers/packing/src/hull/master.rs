@@ -1,9 +1,10 @@
-//! The linear programme of a round, over the packings that are known.
+//! The linear programme of a round, over the packings that were generated so far.
 //!
-//! The variables are the level `t` and the parts `lambda` of the packings. With `s_n`, the share of one task of
-//! user `n` over its weight, the rows are
+//! The variables are the level `t` and the fractions `lambda` of the time that servers have each packing. With `s_n`,
+//! the share of one task of user `n` divided by its weight, the rows are
 //!
-//! - `sum count_i lambda k_n s_n - t >= 0` for an active user, and `>= s_n x_n` for a user that keeps its tasks,
+//! - `sum count_i lambda k_n s_n - t >= 0` for an active user, and `>= s_n x_n` instead for a user that keeps its
+//!   tasks,
 //! - `sum count_i lambda k_n / T_n <= 1` for a user with finite tasks,
 //! - `sum lambda <= 1` for a class.
 
@@ -21,14 +22,14 @@ use crate::settings::PACKING;
 
 /// The rows of a user.
 struct User {
-    /// The user.
+    /// The index of the user.
     n: usize,
-    /// The share of one task over the weight, scaled.
+    /// The share of one task divided by the user's weight, scaled.
     share: Rational,
     float_share: f64,
-    /// The level that the user keeps, once it is known.
+    /// The level that the user keeps, once it is decided.
     level: Option<Rational>,
-    /// The number of tasks and the row that bounds them, for a user with finite tasks.
+    /// For a user with finite tasks, the number of tasks and the row that bounds them.
     tasks: Option<(Rational, usize)>,
 }
 
@@ -36,11 +37,11 @@ struct User {
 pub struct Master<'a> {
     classes: &'a Classes,
     limits: &'a SearchLimits,
-    /// The users with packings. Their level rows come first, in this order.
+    /// The users with packings. The level rows of these users come first in the programme, in this order.
     users: Vec<User>,
-    /// The position of a user in `users`.
+    /// For each user of the problem, its position in `users`.
     at: Vec<Option<usize>>,
-    /// The first row of the classes, which come last.
+    /// The first row of the classes. Their rows come last.
     first_class: usize,
     float: FloatLp,
     columns: Vec<(usize, Tasks)>,
@@ -97,7 +98,7 @@ impl<'a> Master<'a> {
         Ok(master)
     }
 
-    /// Returns whether some user may still rise.
+    /// Returns true if the level of some user may still rise.
     pub fn has_active(&self) -> bool {
         self.users.iter().any(|user| user.level.is_none())
     }
@@ -107,14 +108,14 @@ impl<'a> Master<'a> {
         self.columns.len()
     }
 
-    /// Returns whether these are the tasks of the levels that users keep.
+    /// Returns true if `totals` give every user the level that it keeps.
     pub fn has_reached(&self, totals: &[Rational]) -> bool {
         self.users
             .iter()
             .all(|user| user.level.as_ref() == Some(&Rational::from(&totals[user.n] * &user.share)))
     }
 
-    /// Adds packings that are not known yet. Returns whether there were any.
+    /// Adds the packings that are not in the programme yet. Returns true if there were any.
     fn add(&mut self, packings: Vec<(usize, Tasks)>) -> Result<bool, PackingError> {
         let mut block = ColumnBlock::default();
         for packing in packings {
@@ -141,13 +142,13 @@ impl<'a> Master<'a> {
         Ok(true)
     }
 
-    /// Raises the level of the active users as far as possible. Returns the proof of the level and the exact
-    /// solution, and lets the users that cannot have more keep their level.
+    /// Raises the level of the active users as far as possible. Users that cannot have more then keep their level.
+    /// Returns the proof of the level and the exact solution.
     pub fn round(&mut self) -> Result<(PackingLevel, ExactOptimum), PackingError> {
         for _ in 0..PACKING.most_rounds {
             self.limits.turns(PACKING.round_turns + self.columns.len())?;
             self.programmes += 1;
-            // If HiGHS fails, exact pivots solve the programme from the start.
+            // If HiGHS fails, exact pivots solve the programme without a starting basis.
             let found = self.float.solve().ok().map(|solution| self.price(&solution.row_duals));
             if let Some(better) = found.filter(|better| !better.is_empty())
                 && self.add(better)?
@@ -167,7 +168,7 @@ impl<'a> Master<'a> {
         Err(PackingError::Budget { what: "rounds of pricing", limit: PACKING.most_rounds })
     }
 
-    /// Returns packings that improve the programme at the dual prices of HiGHS.
+    /// Returns packings that improve the programme at the dual prices from HiGHS.
     fn price(&self, duals: &[f64]) -> Vec<(usize, Tasks)> {
         let mut better = Vec::new();
         for (i, class) in self.classes.list.iter().enumerate() {
@@ -184,7 +185,7 @@ impl<'a> Master<'a> {
         better
     }
 
-    /// Solves the programme in rationals from the basis of HiGHS.
+    /// Solves the programme in rationals, starting from the basis of HiGHS.
     fn exact(&mut self) -> Result<ExactOptimum, PackingError> {
         let mut lp = ExactLp::default();
         let one = || Rational::from(1);
@@ -216,8 +217,8 @@ impl<'a> Master<'a> {
         Ok(optimum)
     }
 
-    /// Proves that no packing improves an exact optimum. Returns the prices with the proofs, and the packings
-    /// that refute them.
+    /// Proves that no packing improves an exact optimum. Returns the prices with the proofs, and the packings that
+    /// refute the optimality.
     fn proven(&self, optimum: &ExactOptimum) -> Result<(PackingLevel, Vec<(usize, Tasks)>), PackingError> {
         let mut level = PackingLevel::default();
         for (at, user) in self.users.iter().enumerate() {
@@ -252,7 +253,7 @@ impl<'a> Master<'a> {
         Ok((level, better))
     }
 
-    /// Lets the active users keep their level that cannot have more, or that have all their tasks.
+    /// Marks active users that cannot have more, or that have all their tasks, as users that keep their level.
     fn keep(&mut self, optimum: &ExactOptimum) -> Result<(), PackingError> {
         let level = &optimum.x[0];
         let mut is_kept = false;
@@ -269,7 +270,7 @@ impl<'a> Master<'a> {
         if is_kept { Ok(()) } else { Err(PackingError::Inexact) }
     }
 
-    /// Returns the packings with a positive part of the time.
+    /// Returns the packings that are used for a positive fraction of the time.
     pub fn schedule(&self, optimum: &ExactOptimum) -> Vec<Packing> {
         let used = self.columns.iter().zip(&optimum.x[1..]).filter(|(_, part)| !part.is_zero());
         let mut schedule: Vec<Packing> = used

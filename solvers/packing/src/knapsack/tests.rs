@@ -1,4 +1,4 @@
-//! Searches and tables compared with each other.
+//! Tests that compare searches and tables with each other.
 
 use evenhand_problem::{JobSpec, PoolSpec, ReservationSpec};
 
@@ -26,7 +26,7 @@ fn the_table_and_the_branches_agree() {
             ReservationSpec { resources: names.clone(), pools: vec![pool], jobs, ..Default::default() };
         let problem = Reservation::new(spec).expect("everything fits in 9");
         let knapsack = Knapsack::new(&problem, 0, &SearchLimits::default()).expect("it is small");
-        // Small profits with many ties, long profits, and profits that need GMP.
+        // Use small profits with many ties, long profits, and profits that need GMP.
         let denominator = Integer::from(1) << [0u32, 40, 90, 200][(round % 4) as usize];
         let profits: Vec<Rational> = (0..problem.n_types())
             .map(|_| {
@@ -47,8 +47,7 @@ fn the_table_and_the_branches_agree() {
     }
 }
 
-/// A table in doubles gives the same answers as exact profits, at the best value and one unit below
-/// it.
+/// Checks that a table in doubles gives the same answers as exact profits, at the best value and one unit below it.
 fn table_of_rounded_profits(knapsack: &Knapsack, types: &[usize], profits: &[Rational], best: &[u64]) {
     let (profits, _) = integers(profits);
     let types: Vec<usize> =
@@ -76,8 +75,7 @@ fn table_of_rounded_profits(knapsack: &Knapsack, types: &[usize], profits: &[Rat
     assert!(knapsack.better(&profits, &most).is_empty());
 }
 
-/// The columns of a table, and all configurations that reach a value, agree with loops over all
-/// configurations.
+/// Compares the columns of a table, and all configurations that reach a value, with loops over all configurations.
 #[test]
 fn all_that_reach_a_value() {
     let demand: Vec<Vec<Integer>> =
@@ -102,7 +100,7 @@ fn all_that_reach_a_value() {
         expected.sort();
         found.sort();
         assert_eq!(found, expected, "{least}");
-        // The best configuration that holds a type, for each type.
+        // For each type, compute the value of the best configuration that contains it.
         let with = |j: usize| all.iter().filter(|(_, k)| k[j] > 0).map(|(value, _)| *value).max();
         let expected: Vec<u64> = (0..4).filter_map(with).filter(|value| *value >= least).collect();
         let better = table.better(&(least as f64 - 1.0));

@@ -1,4 +1,4 @@
-//! The budget is charged before searches begin.
+//! Tests that the budget is charged before searches begin.
 
 use crate::common;
 

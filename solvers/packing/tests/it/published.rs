@@ -1,4 +1,4 @@
-//! Greedy and optimal reservation compared with published numbers and with other methods.
+//! Compares greedy and optimal reservation with published numbers and with other methods.
 
 use crate::common;
 
@@ -82,7 +82,7 @@ fn the_worst_loads_of_virtual_machines() {
     }
 }
 
-/// Golden cases vm.loadsweep: the types of the text's worst case.
+/// Golden cases vm.loadsweep: the types of the worst case in the paper's text.
 #[test]
 fn critical_multiples_of_a_load() {
     let problem = virtual_machines(&[(1, 1), (4, 16), (2, 32), (32, 256)]);
@@ -96,7 +96,7 @@ fn critical_multiples_of_a_load() {
         let critical = critical_loads(&mut best, &loads).unwrap();
         let (served, full) = (critical.all_served.unwrap(), critical.all_best.unwrap());
         assert!((served.to_f64() - first).abs() < 1e-6 && (full.to_f64() - second).abs() < 1e-9);
-        // At the multiples themselves, and just beyond the first.
+        // Test at the multiples themselves, and slightly above the first.
         let at = |t: Rational| -> (Rational, Rational) {
             let scaled: Vec<Rational> = loads.iter().map(|load| Rational::from(load * &t)).collect();
             let mut best = MaxReward::new(&problem);
@@ -141,7 +141,7 @@ fn whole_servers_approach_the_fluid_assignment() {
     assert_eq!(fluid.reward, Rational::from((1123, 8)));
 }
 
-/// The number of servers may be huge, since only the last of them are searched.
+/// The number of servers may be huge, since only the last servers of each configuration are searched.
 #[test]
 fn whole_servers_by_the_million_million() {
     use rug::Integer;
@@ -210,7 +210,7 @@ fn stated_configurations_and_nothing_to_earn() {
     assert_eq!(both(&no_types), (Rational::new(), Rational::new()));
 }
 
-/// Numbers of hundreds of digits, and capacities with room for a trillion jobs.
+/// Numbers of hundreds of digits, and capacities for a trillion jobs.
 #[test]
 fn numbers_of_any_size() {
     let huge = Rational::from(10).pow(300u32);

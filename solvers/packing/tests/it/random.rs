@@ -1,4 +1,4 @@
-//! Reservation compared with the enumeration of all configurations of small random problems.
+//! Compares reservation with the enumeration of all configurations of small random problems.
 
 use crate::common;
 
@@ -67,8 +67,8 @@ fn random(seed: u64) -> Reservation {
     Reservation::new(spec).expect("everything fits in 9")
 }
 
-/// The best configuration of every subset of types is the first of all configurations in the order
-/// of Definition 2.2.
+/// The best configuration of every subset of types is the first of all its configurations in the order of Definition
+/// 2.2.
 #[test]
 fn the_first_configuration() {
     for seed in 0..400 {
@@ -155,7 +155,7 @@ fn damaged_proofs_fail() {
     assert!(refused > 30);
 }
 
-/// Whole jobs on two servers, compared with all assignments.
+/// Compares whole jobs on two servers with all assignments.
 #[test]
 fn whole_servers_and_jobs() {
     let mut open = 0;
@@ -190,8 +190,8 @@ fn whole_servers_and_jobs() {
     println!("{open} of 60 brackets are open");
 }
 
-/// No loads have a smaller ratio than the worst, and more load earns less only if the property
-/// fails.
+/// No loads have a smaller ratio than the worst loads, and greedy earns less from more load only if the monotone
+/// property fails.
 #[test]
 fn many_loads_against_the_worst() {
     let (mut below_one, mut falling) = (0, 0);

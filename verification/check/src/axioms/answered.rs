@@ -1,9 +1,10 @@
 //! Work-conserving, no justified complaints, and per-server dominant-share fairness (docs/theory.md, sections 3, 4 and
-//! 7). Each axiom says that every user either has all its tasks or has no justified complaint because of some rows.
+//! 7). Each axiom says that every user either has all its tasks, or has no justified complaint because some rows remove
+//! it.
 //!
-//! Each axiom defines how far a row is from removing a user's complaint. From this follows the distance for the rows of
-//! all classes, which is the shortfall of the user. The margin of a user is minus its shortfall, or `(x_n - T_n) / g_n`
-//! if that is larger.
+//! Each axiom defines the distance of a row from removing a user's complaint. From these distances follows the distance
+//! for the rows of all classes, which is the shortfall of the user. The margin of a user is minus its shortfall, or
+//! `(x_n - T_n) / g_n` if that is larger.
 
 use std::collections::HashMap;
 
@@ -16,7 +17,7 @@ use crate::groups::holdings::Holdings;
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked};
 
-/// Returns the least margin of all users. `short` computes the shortfall of a user.
+/// Returns the smallest margin of all users. `short` computes the shortfall of a user.
 fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked<Shown> {
     let margin = |n: usize| {
         let short = -short(n)?;
@@ -25,7 +26,7 @@ fn least(case: &Case<'_>, short: impl Fn(usize) -> Checked<Rational>) -> Checked
     Ok((case.active().map(margin).collect::<Checked<Vec<_>>>()?.into_iter().min(), None))
 }
 
-/// Returns the least value of a function over the rows that a task uses.
+/// Returns the smallest value of a function over the rows that a task uses.
 fn of_rows(uses: Amounts, of: impl Fn(usize, Rational) -> Checked<Rational>) -> Checked<Rational> {
     let numbers: Checked<Vec<Rational>> = uses.into_iter().map(|(row, d)| of(row, d)).collect();
     Ok(numbers?.into_iter().min().unwrap_or_default())
@@ -41,9 +42,9 @@ pub fn work_conserving(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     Ok((case.active().next().map(|_| margin), None))
 }
 
-/// Returns the margin for divisible tasks. The shortfall of a user is the number of tasks that could still run: on
-/// each class the number that the scarcest row and the limits of groups allow there, and in total at most what groups
-/// allow.
+/// Returns the margin for divisible tasks. The shortfall of a user is the number of its tasks that could still run. On
+/// each class this number is at most what the scarcest row and the limits of groups allow there. In total it is at most
+/// what groups allow.
 fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rational> {
     let room = |n: usize, i: usize| {
         let limit = holdings.map_or(Ok(None), |holdings| holdings.left_on_class(n, i))?;
@@ -51,7 +52,7 @@ fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rat
         Ok(limit.into_iter().fold(room, Rational::min))
     };
     let mut least = Rational::new();
-    // Without limits of groups, the same number of further tasks fits for identical users.
+    // Without limits of groups, identical users could run the same number of further tasks.
     let mut known: HashMap<usize, Rational> = HashMap::new();
     for n in case.active().filter(|n| case.tasks_left(*n).is_none_or(|left| left > 0)) {
         let alike = known.get(&case.problem.alike[n]).filter(|_| holdings.is_none()).cloned();
@@ -66,10 +67,12 @@ fn divided_room(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rat
     Ok(least)
 }
 
-/// Returns the margin on single servers: 0, or -1 if all tasks of some gang fit and the limits of groups allow them.
+/// Returns the margin on single servers. It is -1 if all tasks of some gang fit and the limits of groups allow them,
+/// and 0 otherwise.
 fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<Rational> {
     let servers = case.free()?;
-    // Counts whole tasks on each class, up to a gang. Each server takes as many as its scarcest row allows.
+    // Counts whole tasks on each class, up to the size of a gang. Each server takes as many tasks as its scarcest row
+    // allows.
     let room = |n: usize, i: usize| {
         let (gang, uses) = (case.problem.groups.members[n].gang, case.uses(n, i));
         let mut tasks = 0;
@@ -88,7 +91,7 @@ fn gangs_that_fit(case: &Case<'_>, holdings: Option<&Holdings<'_>>) -> Checked<R
         }
         Ok((i, tasks))
     };
-    // The same number of further tasks fits for identical users with gangs of the same size.
+    // Identical users with gangs of the same size could run the same number of further tasks.
     let mut known: HashMap<(usize, u64), Vec<(usize, u64)>> = HashMap::new();
     let mut least = Rational::new();
     for n in case.active() {
@@ -129,14 +132,14 @@ pub fn njc(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     })
 }
 
-/// Judges per-server dominant-share fairness. The shortfall of a row is the number of tasks that the user lacks on it:
-/// the free capacity of the row, plus the capacity that users with a higher level than `n` use for the tasks above that
-/// level, divided by the demand of a task of `n`.
+/// Judges per-server dominant-share fairness. The shortfall of a row is the number of tasks that the user lacks on it.
+/// This number is an amount of the row divided by the demand of a task of `n`. The amount is the free capacity of the
+/// row, plus the capacity that users with a higher level than `n` use for the tasks above the level of `n`.
 pub fn ps_dsf(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     // The divisor of a user's level on a class, `w_n gamma_ni`.
     let full = |n: usize, i: usize| case.problem.gamma(n, i) * &case.problem.users[n].weight;
-    // The users with tasks on each class, by ascending level: the level there, the user, its tasks there, and the tasks
-    // that it would have at level 1.
+    // The users with tasks on each class, by ascending level. An entry has the level of the user there, the user, its
+    // tasks there, and the tasks that it would have at level 1.
     let mut holders = vec![Vec::new(); case.problem.classes.len()];
     for (m, i, x) in entries(&case.x) {
         holders[i].push((&case.total[m] / full(m, i), m, x, full(m, i)));

@@ -1,9 +1,9 @@
 //! Envy-free, and envy-free up to one task (docs/theory.md, section 7). Every pair of users is covered.
 //!
-//! To user `n` the bundle of user `m` is worth `v = sum_i min_r b_mir w_n / d_nir` tasks, with `b_mir = x_mi d_mir /
-//! w_m`. The sum is over the classes where `n` can run, the minimum over the rows that a task of `n` uses. For envy up
-//! to one task, one task is removed from the bundle, namely the one that is worth most to `n`. The margin of a pair is
-//! `(x_n - min(T_n, v)) / g_n`, and the margin of the axiom is the least margin of all pairs.
+//! To user `n` the bundle of user `m` is worth `v = sum_i min_r b_mir w_n / d_nir` tasks, with
+//! `b_mir = x_mi d_mir / w_m`. The sum is over the classes where `n` can run, the minimum over the rows that a task of
+//! `n` uses. For envy up to one task, one task is removed from the bundle, namely the task that is worth most to `n`.
+//! The margin of a pair is `(x_n - min(T_n, v)) / g_n`, and the margin of the axiom is the least margin of all pairs.
 //!
 //! The stated margin `M` is the least if every pair has `v <= x_n - M g_n` (or `T_n` is at most this bound), and some
 //! pair has equality. For most pairs a computation with whole numbers shows that `v` is below the bound. Let `top_r` be
@@ -15,11 +15,12 @@
 //! computed exactly. (Users of one level use equal amounts, often exactly `top_r`. Then neither number is rounded, and
 //! ties are recognised immediately.)
 //!
-//! A bundle is *within* another one if it has no more of any row. Then it is worth no more to any user. So each user
-//! needs to be compared only with a *front*: bundles such that every other bundle is within one of them. If the bundle
-//! of user `m` is within that of `f`, then `f` itself still has to be compared with `m`. The margin of every other user
-//! towards `f` is at most its margin towards `m`. (This is not true for envy up to one task. If `f` may be worth more
-//! than the bound, the bundles within it are examined as well.) The choice of the front affects only the running time.
+//! A bundle is *within* another bundle if it has no more of any row. Then it is not worth more to any user. So each
+//! user needs to be compared only with a *front*: bundles such that every other bundle is within a bundle of the front.
+//! If the bundle of user `m` is within that of `f`, then `f` itself still has to be compared with `m`. The margin of
+//! every other user towards `f` is at most its margin towards `m`. (This is not true for envy up to one task. If `f`
+//! may be worth more than the bound, the bundles within it are examined as well.) The choice of the front affects only
+//! the running time.
 //!
 //! Similar bundles of the front are first examined together. If a bundle with the largest `B` of each row among them is
 //! worth no more than the bound, then no bundle of the set is worth more.
@@ -36,12 +37,12 @@ use crate::work::{self, Checked, ensure, refuse};
 
 /// The binary places of the rounded numbers.
 const PLACES: u32 = 60;
-/// The number of bundles that are examined together. Also the number of members of the front for which it is tested
-/// whether they contain a bundle.
+/// The number of bundles that are examined together. This is also the number of members of the front for which it is
+/// tested whether they contain a bundle.
 const CHUNK: usize = 64;
 
-/// Returns whether all tasks are whole. Envy-freeness up to one task and whole-task Pareto optimality apply only
-/// then.
+/// Returns true if all tasks are whole. Envy-freeness up to one task and whole-task Pareto optimality apply only if
+/// they are.
 pub fn are_whole(case: &Case<'_>) -> bool {
     let is_whole = |placement: &Placement| placement.tasks.iter().all(|(_, x)| x.is_integer());
     entries(&case.x).all(|(_, _, x)| x.is_integer()) && case.stated.placements.iter().flatten().all(is_whole)
@@ -50,8 +51,8 @@ pub fn are_whole(case: &Case<'_>) -> bool {
 /// The rounded amounts of a bundle, `B_mir` by row, ascending.
 type Rounded = Vec<(usize, u128)>;
 
-/// Returns three lists: the bundle of every user, `b_mir` by row, ascending; the rounded bundles `B_mir`; and `top_r`
-/// of every row.
+/// Returns three lists: the bundle `b_mir` of every user, by row in ascending order; the rounded bundles `B_mir`; and
+/// `top_r` of every row.
 fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)> {
     let mut held = vec![Amounts::new(); case.problem.users.len()];
     for (m, i, x) in entries(&case.x) {
@@ -71,12 +72,12 @@ fn held(case: &Case<'_>) -> Checked<(Vec<Amounts>, Vec<Rounded>, Vec<Rational>)>
     Ok((held, rounded, top))
 }
 
-/// A member of the front, and users whose bundles are within its bundle.
+/// A member of the front, and the users whose bundles are within its bundle.
 type Member = (usize, Vec<usize>);
 
-/// Returns the front of some users, in their order, each member with the users whose bundles were found to be within
-/// its bundle. With `one_less` (envy up to one task) the list has all such users. Otherwise it ends with the first user
-/// whose bundle equals that of the member.
+/// Returns the front of some users, in the order of the users. Each member has the users whose bundles were found to be
+/// within its bundle. With `one_less` (envy up to one task) the list has all such users. Otherwise it ends with the
+/// first user whose bundle equals that of the member.
 fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], one_less: bool) -> Checked<Vec<Member>> {
     let mut front: Vec<Member> = Vec::new();
     'users: for &m in users {
@@ -94,8 +95,8 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], one_less: bool)
         // The latest members are the most similar to `m`.
         for (f, within) in front.iter_mut().rev().take(CHUNK) {
             if is_within(*f)? {
-                // If the bundle of the last one equals that of `f` itself, `f` needs to be compared with no further
-                // bundle.
+                // If the bundle of the last user in the list equals the bundle of `f`, then `f` needs no comparison
+                // with further bundles.
                 let is_behind = !one_less && within.last().is_some_and(|last| held[*last] == held[*f]);
                 within.extend((!is_behind).then_some(m));
                 continue 'users;
@@ -106,8 +107,8 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], one_less: bool)
     Ok(front)
 }
 
-/// Returns the number of tasks that the bundle of `m` is worth to `n`. If `one_less`, one task of the bundle that is
-/// worth most is left out.
+/// Returns the number of tasks that the bundle of `m` is worth to `n`. If `one_less` is true, one task of the bundle is
+/// left out, namely the task that is worth most.
 fn worth(case: &Case<'_>, n: usize, m: usize, one_less: bool) -> Checked<Rational> {
     let (mut all, mut most) = (Rational::new(), Rational::new());
     for (i, x) in &case.x[m] {
@@ -124,7 +125,7 @@ fn worth(case: &Case<'_>, n: usize, m: usize, one_less: bool) -> Checked<Rationa
     )
 }
 
-/// Judges both axioms: no pair has a margin below the stated one, and some pair has that margin.
+/// Judges both axioms: no pair has a margin below the stated margin, and some pair has that margin.
 pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     if case.active().nth(1).is_none() {
         return Ok((None, None));
@@ -146,7 +147,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let chunks: Vec<_> = front.chunks(CHUNK).map(|users| (largest(users), users)).collect();
     let comparisons = 4 * case.problem.classes.len() + chunks.iter().map(|of| of.0.len() + 1).sum::<usize>();
     let bound = |n: usize| &case.total[n] - Rational::from(margin * &case.g[n]);
-    // Returns whether the bundle of `m` is worth exactly the bound to `n`. Returns a fault if it is worth more.
+    // Returns true if the bundle of `m` is worth exactly the bound to `n`. Returns a fault if it is worth more.
     let is_tight = |n: usize, m: usize| {
         let (value, bound) = (case.problem.users[n].at_most_tasks(worth(case, n, m, one_less)?), bound(n));
         work::steps(work::words(&value).saturating_mul(work::words(&bound)))?;
@@ -157,7 +158,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         Ok(value == bound)
     };
     // The users for which a bundle may be worth more than their bound come first, with identical users next to each
-    // other. Then come the users whose number of tasks equals the bound. For them a bundle is worth at most the bound.
+    // other. Then come the users whose number of tasks equals the bound. To such a user, every bundle is worth at most
+    // the bound.
     let mut valuers = Vec::new();
     for &n in &users {
         let (user, bound, alike) = (&case.problem.users[n], bound(n), case.problem.alike[n]);
@@ -171,12 +173,12 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         }
     }
     valuers.sort_by_key(|(kind, ..)| *kind);
-    // One user of each kind examines all sets of bundles. This work is charged here, before any of it is done.
+    // One user of each kind examines all sets of bundles. This work is charged before any of it is done.
     let kinds = valuers.chunk_by(|a, b| a.0 == b.0).filter(|alike| !alike[0].0.0).count();
     work::steps((kinds as u64).saturating_mul(comparisons as u64))?;
     let mut is_attained = false;
     for alike in valuers.chunk_by_mut(|a, b| a.0 == b.0) {
-        // The two users with the least ratios of bound to weight come first.
+        // The two users with the smallest ratios of bound to weight come first.
         alike.select_nth_unstable(1.min(alike.len() - 1));
         // All users of a kind value bundles equally, relative to their weights. A bundle that is within the bound of
         // the first user is within the bound of all. The only exception is the first user's own bundle, which is
@@ -198,7 +200,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         };
         let rates = |i| case.uses(n, i).into_iter().map(rounded_rate).collect();
         let rates: Vec<Rounded> = (0..case.problem.classes.len()).map(rates).collect::<Checked<_>>()?;
-        // Returns whether rounded numbers show that a bundle is worth no more than the bound, or less than the bound if
+        // Returns true if rounded numbers show that a bundle is worth no more than the bound, or less than the bound if
         // no pair is known yet that attains the margin.
         let is_below = |bundle: &Rounded, is_attained: bool| {
             let class = |(row, _): &(usize, u128)| case.rows[*row].class;
@@ -214,7 +216,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
                 continue;
             }
             for (f, within) in *users {
-                // First test the bundle of `f`, which also decides about all bundles within it.
+                // The first test is about the bundle of `f`. It also decides about all bundles within that bundle.
                 work::steps(rounded[*f].len() as u64 + 1)?;
                 if *f != n && is_below(&rounded[*f], is_attained) {
                     continue;
@@ -233,7 +235,8 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     Ok((Some(margin.clone()), None))
 }
 
-/// Returns `a / b` times `2^PLACES`, rounded up, or the largest number if `b` is 0. Common factors are not removed.
+/// Returns `a / b` times `2^PLACES`, rounded up. Returns the largest number if `b` is 0. Common factors are not
+/// removed.
 fn round_up(a: &Rational, b: &Rational) -> u128 {
     if b.is_zero() {
         return u128::MAX;

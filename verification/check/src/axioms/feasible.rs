@@ -1,5 +1,5 @@
-//! Feasible and integer feasible: the margins of all limits, for the allocation as it is stated. Also sharing
-//! incentive, which compares users with their entitlements.
+//! Feasible and integer feasible: the margins of all limits, for the allocation as it is stated. This module also
+//! judges sharing incentive, which compares users with their entitlements.
 
 use rug::Rational;
 
@@ -7,8 +7,8 @@ use crate::allocation::{Placement, Tasks, entries};
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::work::{self, Checked};
 
-/// Checks whether all tasks are whole and fit on single servers. These are the servers of the placements, or the only
-/// server of each class.
+/// Judges whether all tasks are whole and fit on single servers. These are the servers of the placements. Without
+/// placements, each class with tasks has only one server.
 pub fn integer_feasible(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let all = case.as_placements(&case.stated.tasks);
     let servers = case.stated.placements.as_ref().unwrap_or(&all);
@@ -21,23 +21,25 @@ pub fn least(case: &Case<'_>) -> Checked<Option<Rational>> {
     Ok(limits(case, &case.stated.tasks, case.stated.placements.as_deref(), false)?.into_iter().min())
 }
 
-/// Returns whether the tasks are assigned to single servers.
+/// Returns true if every task is on a known single server: there are placements, or every class with tasks has one
+/// server.
 pub fn stands_on_servers(case: &Case<'_>) -> bool {
     let single = |i: usize| case.problem.classes[i].count == 1;
     case.stated.placements.is_some() || entries(&case.stated.tasks).all(|(_, i, _)| single(i))
 }
 
-/// The tasks on single servers, if the tasks are assigned to them.
+/// The tasks on single servers, or `None` if tasks are stated by class.
 type Servers<'p> = Option<&'p [Placement]>;
 
-/// Returns whether an allocation is exactly feasible: tasks by class, or whole tasks on single servers.
+/// Returns true if an allocation is exactly feasible: tasks by class, or whole tasks on single servers.
 pub fn is_feasible(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>) -> Checked<bool> {
     Ok(limits(case, tasks, servers, servers.is_some())?.iter().all(|margin| *margin >= 0))
 }
 
-/// Returns the margins of all limits for these tasks: the tasks that users have, their accelerators, and the rows of every server with
-/// tasks (or of every class). An entry that does not count (see [`Case::counts`]) exceeds its limit by its full amount.
-/// If tasks have to be whole, a fractional number of tasks has the margin -1, which no tolerance reaches.
+/// Returns the margins of all limits for these tasks. Limits are the tasks that users have, their accelerators, and the
+/// rows of every server with tasks (or of every class). An entry that does not count (see [`Case::counts`]) exceeds its
+/// limit by its full amount. If tasks have to be whole, a fractional number of tasks has the margin -1, which no
+/// tolerance reaches.
 fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> Checked<Vec<Rational>> {
     let mut margins = Vec::new();
     let known = servers.is_none() && *tasks == case.x;
@@ -73,8 +75,8 @@ fn limits(case: &Case<'_>, tasks: &Tasks, servers: Servers<'_>, whole: bool) -> 
     Ok(margins)
 }
 
-/// Judges sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with `e_n = w_n / sum w`. A user that limits its accelerators
-/// is due the best use of its part.
+/// Judges sharing incentive: `x_n >= min(T_n, e_n gamma_n)`, with `e_n = w_n / sum w`. If the user limits its
+/// accelerators, the best use of its fraction of every class replaces `e_n gamma_n`.
 pub fn sharing_incentive(case: &Case<'_>, _: &Claim<'_>) -> Checked<Shown> {
     let margin = |n: usize| {
         let user = &case.problem.users[n];

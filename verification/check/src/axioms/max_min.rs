@@ -2,11 +2,11 @@
 //! (docs/theory.md, sections 2 and 7).
 //!
 //! `U_n` is the share of user `n`, and `G_n` is the share that `n` would have alone. A level of the evidence has
-//! weights `l`, and prices that cover `a_ni = l_n u_ni / w_n`. With the sum `B` of the prices times what they price,
-//! every feasible `y` has `sum l_m U_m(y) <= B`. Suppose that in `y` user `n` had more than `L = U_n + rise`, and every
-//! other user at least `min(U_m, L)`. Then `F(L) = l_n L + (the sum over all other m of l_m min(U_m, L))` would be less
-//! than `B`. So a level with a positive `l_n` covers `n` up to a rise with `F(L) >= B`. The margin is minus the largest
-//! `rise / G_n`.
+//! weights `l`, and prices that cover `a_ni = l_n u_ni / w_n`. Let `B` be the sum of the prices, each times the
+//! capacity or the number of tasks that it prices. Then every feasible `y` has `sum l_m U_m(y) <= B`. Suppose that in
+//! `y` user `n` had more than `L = U_n + rise`, and every other user at least `min(U_m, L)`. Then
+//! `F(L) = l_n L + (the sum over all other m of l_m min(U_m, L))` would be less than `B`. So a level with a positive
+//! `l_n` covers `n` up to a rise with `F(L) >= B`. The margin is minus the largest `rise / G_n`.
 
 use rug::Rational;
 
@@ -49,14 +49,13 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         is_judged |= shares.alone.iter().any(|alone| !alone.is_zero());
         is_tight |= covers(case, &shares, levels, &margin, &within)?;
     }
-    // No rise is larger than the margin. So the margin is right if some rise is exactly as large, or if no rise is
-    // possible.
+    // No rise is larger than the margin. So the margin is right if some rise equals it, or if no rise is possible.
     ensure(margin.is_zero() || (is_tight && margin < 0), "the levels show another margin")?;
     Ok((is_judged.then_some(margin), Some(true)))
 }
 
-/// The shares of all users: `u_ni`, then `U_n` and `G_n` by user. `G_n` is 0 for users whose share is always 0. These
-/// users are not judged.
+/// The shares of all users. `u` has the coefficients `u_ni`, `of` the shares `U_n`, and `alone` the shares `G_n`. `G_n`
+/// is 0 for users whose share is always 0, and these users are not judged.
 struct Shares {
     u: Coefficients,
     of: Vec<Rational>,
@@ -78,11 +77,12 @@ fn share_of(case: &Case<'_>, u: &Coefficients, tasks: &Tasks) -> Checked<Vec<Rat
     users.map(|(n, (user, tasks))| Ok(u.sum(n, tasks)? / &user.weight)).collect()
 }
 
-/// Returns the largest share that user `n` could have alone: its tasks run on the classes where they count most.
+/// Returns the largest share that user `n` could have alone: its tasks run on the classes where the share counts them
+/// most.
 fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     let (of_task, elsewhere) = &u.0[n];
     if elsewhere.is_empty() {
-        // The tasks count the same on all classes.
+        // The share counts the tasks equally on all classes.
         return Rational::from(&case.g[n] * of_task) / &case.problem.users[n].weight;
     }
     let mut left = case.g[n].clone();
@@ -97,8 +97,8 @@ fn alone(case: &Case<'_>, u: &Coefficients, n: usize) -> Rational {
     sum / &case.problem.users[n].weight
 }
 
-/// Checks that every user with less than it would have alone is covered exactly once, up to the stated margin.
-/// Returns whether the level of some user shows exactly this margin.
+/// Checks that every user with a smaller share than it would have alone is covered exactly once, up to the stated
+/// margin. Returns true if the level of some user shows exactly this margin.
 fn covers(
     case: &Case<'_>,
     shares: &Shares,
@@ -124,7 +124,7 @@ fn covers(
             let Some(l) = at(&weights, n) else { return refuse("a user is covered without a weight") };
             let of = &shares.of[n];
             let level = work::plus(of, &-work::times(margin, &shares.alone[n])?)?;
-            // The user's own term grows from the share that it has.
+            // The term of the user itself grows from its current share.
             let own = work::plus(&level, &-of.min(&level).clone())?;
             let value = work::plus(&curve.at(&level)?, &work::times(&own, l)?)?;
             ensure(value >= bound, &format!("the level of `{}` does not show its margin", case.user(n)))?;
@@ -139,11 +139,11 @@ fn covers(
 
 /// The function `sum_m l_m min(U_m, L)` of `L`.
 struct Curve<'s> {
-    /// The distinct shares `U_m`, ascending.
+    /// The distinct shares `U_m`, in ascending order.
     shares: Vec<&'s Rational>,
-    /// For each position in `shares`, and for the end: the sum of `l U` over the smaller shares.
+    /// For each position in `shares`, and for the end: the sum of `l U` over all smaller shares.
     below: Vec<Rational>,
-    /// For each position in `shares`, and for the end: the sum of `l` over the shares from there on.
+    /// For each position in `shares`, and for the end: the sum of `l` over the shares from this position on.
     above: Vec<Rational>,
 }
 
@@ -168,8 +168,9 @@ impl<'s> Curve<'s> {
     }
 }
 
-/// Judges evidence against the axiom, which is a feasible `y`. In it the user rises to `L`. This is the least of its
-/// own share in `y` and the shares in `y` of all users that have less than before.
+/// Judges evidence that the axiom is violated. The evidence is a feasible `y`, in which the share of the user rises to
+/// `L`. The level `L` is the minimum of the user's share in `y` and the shares in `y` of all users that have a smaller
+/// share than before.
 fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Shown> {
     let after = share_of(case, &before.u, y)?;
     let is_judged = |m: &usize| !before.alone[*m].is_zero();

@@ -1,9 +1,9 @@
 //! The axioms (docs/theory.md, section 7). The statement of a claim is recomputed from the allocation and the evidence.
 //!
 //! A claim that an axiom holds has a margin of at least minus the tolerance, and a claim that it is violated has a
-//! smaller margin. Axioms that compare numbers of the allocation are computed directly, and their evidence, which is
-//! only for people, is not read. Axioms about all other allocations rest on prices (if the axiom holds) or on a single
-//! better allocation (if it is violated).
+//! smaller margin. Axioms that compare numbers of the allocation are computed directly. Their evidence is only for
+//! people and is not read. Axioms that compare the allocation with all other allocations are proven by prices (if the
+//! axiom holds) or by a single better allocation (if the axiom is violated).
 
 pub mod answered;
 pub mod envy;
@@ -24,7 +24,7 @@ use crate::problem::Problem;
 use crate::share::{Coefficients, Share, bottlenecks};
 use crate::work::{self, Checked, ensure, refuse};
 
-/// The largest numerator and denominator of `alpha`.
+/// The largest numerator, and the largest denominator, of `alpha`.
 const ALPHA: u32 = 1000;
 
 /// All axioms by name, with the functions that judge them.
@@ -54,8 +54,9 @@ pub const AXIOMS: [(&str, Judge); 22] = [
     ("tree", groups::filling::tree),
 ];
 
-/// Returns whether an axiom is defined for the rates of users and for limits of their accelerators. Axioms of base demands
-/// are not defined with rates. Any axiom that would ignore a limit of accelerators does not apply if there is one.
+/// Returns true if an axiom is defined for rates of users and for limits on their accelerators. An axiom about base
+/// demands is not defined if users have rates. An axiom that would ignore a limit on accelerators is not defined if
+/// there is such a limit.
 fn covers(axiom: &str, problem: &Problem) -> bool {
     let is_of_base_demands = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"]
         .contains(&axiom)
@@ -70,7 +71,7 @@ pub fn axiom_named(raw: &Json<'_>) -> Checked<usize> {
     raw.word(&AXIOMS.map(|(name, _)| name))
 }
 
-/// Returns the name of the claim that `AXIOM` or `AXIOM:PARAMETER` requires.
+/// Returns the name of the claim that the text `AXIOM` or `AXIOM:PARAMETER` requires.
 pub fn required(text: &str, problem: &Problem) -> Checked<String> {
     let (axiom, parameter) = text.split_once(':').map_or((text, None), |(name, rest)| (name, Some(rest)));
     let field = if axiom == "proportional" { "alpha" } else { "share" };
@@ -123,8 +124,9 @@ impl<'j> Claim<'j> {
     /// Checks every word and number of the claim.
     pub fn verify(&self, case: &Case<'_>) -> Checked<()> {
         // Every axiom processes all demands of users on classes, and all tasks there, a few times. Some axioms charge
-        // separately for operations on numbers other than the problem's, except for a few operations per user. These
-        // axioms process identical users only once, if there are no groups and shares are the same on all classes.
+        // separately for operations on numbers that are not stated by the problem, except for a few operations per
+        // user. Such axioms process identical users only once, if there are no groups and shares are the same on all
+        // classes.
         let is_charged = match self.axiom {
             "feasible" | "max-min" | "pareto-optimal" | "envy-free" | "ef1" | "sharing-incentive"
             | "tree" | "limits" | "guarantees" => true,
@@ -135,7 +137,11 @@ impl<'j> Claim<'j> {
         let of_each = !is_charged || is_uneven || !case.problem.groups.names.list.is_empty();
         let all = case.problem.size(of_each) + entries(&case.x).count();
         work::spend_stated(4 * all)?;
-        if is_charged { work::spend_on(4, &case.total)? } else { work::spend(4 * all)? }
+        if is_charged {
+            work::spend_on(4, &case.total)?
+        } else {
+            work::spend(4 * all)?
+        }
         let applies = match (self.axiom, self.share) {
             ("integer-feasible", _) => feasible::stands_on_servers(case),
             ("ef1" | "integer-pareto-optimal", _) => envy::are_whole(case),

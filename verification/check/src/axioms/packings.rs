@@ -23,13 +23,13 @@ use crate::reservation::packing::{common_unit, multiple, worth};
 use crate::share::{Coefficients, Share};
 use crate::work::{self, Checked, context, ensure, ensure_small, refuse, require};
 
-/// The shares that the axiom is about.
+/// The shares for which the axiom is defined.
 pub const SHARES: [Share; 2] = [Share::Dominant, Share::Unbarred];
 
-/// The maximum number of ranges in all boxes that are still to be verified.
+/// The largest number of ranges in all boxes that are still to be verified.
 const RANGES: usize = 10_000_000;
 
-/// Returns whether packings are defined: resources are divided, and there are no groups.
+/// Returns true if the axiom is defined for the problem: resources are divided, and there are no groups.
 pub fn apply(case: &Case<'_>) -> bool {
     let is_timed = case.stated.by_time || case.problem.classes.iter().any(|class| class.states_time);
     !is_timed && case.problem.groups.names.list.is_empty()
@@ -127,7 +127,8 @@ fn scheduled(case: &Case<'_>, servers: &[Server<'_>], raw: &Json<'_>) -> Checked
     Ok(x)
 }
 
-/// The tasks of one type: they have the same demand, and belong to a single user if its tasks limit a packing.
+/// The tasks of one type. They have the same demand. They belong to a single user if the number of tasks of the user
+/// limits a packing.
 struct Type<'p> {
     users: Vec<usize>,
     demand: &'p Amounts,
@@ -136,14 +137,14 @@ struct Type<'p> {
 
 /// One server of a class.
 struct Server<'p> {
-    /// The capacities, rounded down to multiples of the greatest common divisor of the demands.
+    /// The capacities, rounded down to multiples of the greatest common divisor of the demands for the resource.
     capacity: Amounts,
     types: Vec<Type<'p>>,
-    /// The position of a user in `types`.
+    /// The position of the type of each user in `types`.
     type_of: HashMap<usize, usize>,
 }
 
-/// The least and the largest number of tasks of a type.
+/// The smallest and the largest number of tasks of a type.
 type Range = (u64, u64);
 
 /// The multipliers of a leaf: the reduced worth of each type, and the worth of the capacities.
@@ -202,7 +203,8 @@ impl<'p> Server<'p> {
         ensure(self.left(&tasks)?.is_some(), "a packing does not fit on a server")
     }
 
-    /// Returns the capacity that the least numbers of tasks leave, by resource, or `None` if they do not fit.
+    /// Returns the capacity by resource that remains after the smallest numbers of tasks. Returns `None` if these tasks
+    /// do not fit.
     fn left(&self, ranges: &[Range]) -> Checked<Option<Amounts>> {
         let mut left = self.capacity.clone();
         for (of, (least, _)) in self.types.iter().zip(ranges).filter(|(_, (least, _))| *least > 0) {
@@ -216,7 +218,7 @@ impl<'p> Server<'p> {
         Ok(if left.iter().all(|(_, left)| *left >= 0) { Some(left) } else { None })
     }
 
-    /// Checks that no packing is worth more than a price. A missing tree is a single leaf without multipliers.
+    /// Checks that no packing is worth more than a price. A missing tree counts as a single leaf without multipliers.
     fn is_priced(
         &self,
         case: &Case<'_>,
@@ -227,7 +229,8 @@ impl<'p> Server<'p> {
         work::spend(4 * self.type_of.len())?;
         let best = |of: &Type<'_>| of.users.iter().map(|n| worth_of(*n)).max().unwrap_or_default();
         let values: Vec<Rational> = self.types.iter().map(best).collect();
-        // All values are multiples of a unit. A worth below the next multiple after the price is at most the price.
+        // All values are multiples of a unit. Therefore a worth below the next multiple above the price is at most the
+        // price.
         let unit = values.iter().try_fold(Rational::new(), |unit, value| common_unit(&unit, value))?;
         let unit = if unit.is_zero() { Rational::from(1) } else { unit };
         let limit = multiple(price, &unit) + &unit;
@@ -249,7 +252,7 @@ impl<'p> Server<'p> {
             let is_low = self.holds(&start, &(values, Rational::new()), &limit)?;
             return ensure(is_low, "a packing may be worth more than the price");
         };
-        // The boxes that are still to be verified, the next one last.
+        // The boxes that are still to be verified. The last box is verified next.
         let mut boxes = vec![start];
         for node in nodes.list()? {
             let mut ranges = require(boxes.pop(), "a tree goes on after its last branch")?;
@@ -273,7 +276,7 @@ impl<'p> Server<'p> {
         ensure(boxes.is_empty(), "a tree ends before its last branch")
     }
 
-    /// Returns whether every packing of a box is worth less than a limit, by the multipliers of a leaf.
+    /// Returns true if the multipliers of a leaf prove that every packing of a box is worth less than a limit.
     fn holds(&self, ranges: &[Range], (reduced, worth): &Reduced, limit: &Rational) -> Checked<bool> {
         work::steps(10 * ranges.len() as u64)?;
         if ranges.iter().any(|(least, most)| most < least) {
@@ -288,7 +291,7 @@ impl<'p> Server<'p> {
         if open.is_empty() && bound < *limit {
             return Ok(true);
         }
-        // Tasks that do not fit together make the box empty.
+        // The box has no packing if these tasks do not fit together.
         let Some(left) = self.left(ranges)? else { return Ok(true) };
         for j in open {
             work::spend(self.types[j].demand.len() + 1)?;

@@ -1,9 +1,9 @@
-//! Prices, which prove that no allocation is better, and Pareto optimality, which prices prove.
+//! Prices, which prove that no allocation is better, and the judgement of Pareto optimality, which prices prove.
 //!
 //! Let `a_ni` be values of tasks, `p >= 0` prices of the rows, and `q >= 0` prices of the users' tasks. If
 //! `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can run, then every feasible `y` has
 //! `sum a_ni y_ni <= sum p C + sum q T`. This is weak duality, two lines of arithmetic. Limits of groups are rows as
-//! well, and so are limits of the accelerators of users, of which a task takes `1 / rate_ni`.
+//! well. Limits on the accelerators of users are also rows, and a task takes `1 / rate_ni` of such a row.
 
 use std::collections::HashMap;
 
@@ -23,7 +23,7 @@ pub struct Prices<'w> {
     pub rows: Amounts,
     pub users: Amounts,
     pub limits: Vec<Priced<'w>>,
-    /// Prices of the accelerators of users that limit them.
+    /// The prices of the accelerators of users that state a limit on them.
     pub accelerators: Amounts,
 }
 
@@ -63,8 +63,8 @@ impl<'w> Prices<'w> {
         work::sum(parts)
     }
 
-    /// Returns the price of a task of user `n` that takes the amounts `uses` of rows. `of_limits` are the payments
-    /// for limits of groups.
+    /// Returns the price of a task of user `n` that takes the amounts `uses` of rows. `of_limits` lists the payments of
+    /// the task for limits of groups.
     pub fn paid(&self, n: usize, uses: &Amounts, of_limits: Vec<Rational>) -> Checked<Rational> {
         work::spend_stated(uses.len() + 1)?;
         let price = |(row, d): &(usize, Rational)| at(&self.rows, *row).map(|p| work::times(d, p));
@@ -72,14 +72,14 @@ impl<'w> Prices<'w> {
         work::sum(of_rows.into_iter().chain(of_limits).chain(at(&self.users, n).cloned()).collect())
     }
 
-    /// Checks that `a_ni <= sum_r p_ir d_nir + q_n` on every class where these users can run. Here `a_ni` is the
-    /// user's `l >= 0`, or `l u_ni` if there is a share.
+    /// Checks that `a_ni <= sum_r p_ir d_nir + q_n` on every class where the users of `values` can run. Here `a_ni` is
+    /// `l`, the value of the user, which is at least 0. If there is a share, `a_ni` is `l u_ni`.
     pub fn cover(&self, case: &Case<'_>, values: &Amounts, u: Option<&Coefficients>) -> Checked<()> {
         // If a task is worth the same on all classes, only the cheapest class matters. Identical users have the same
-        // cheapest class, and the same cost there, except for the price of the user's own tasks.
+        // cheapest class. Their tasks cost the same there, except for the price of the user's own tasks.
         let mut known: HashMap<usize, (Option<Rational>, usize)> = HashMap::new();
         ensure(values.iter().all(|(_, l)| *l >= 0), "a weight is negative")?;
-        // A user that can run on no class has no class to check.
+        // If a user cannot run on any class, there is no class to check.
         for (n, l) in values.iter().filter(|(n, _)| !case.gamma[*n].is_zero()) {
             let (limits, first) = (within::of_user(case, &self.limits, *n)?, case.problem.alike[*n]);
             let of_accelerators = at(&self.accelerators, *n);
@@ -116,11 +116,12 @@ impl<'w> Prices<'w> {
 
 /// Judges Pareto optimality, for divisible or for whole tasks.
 ///
-/// The evidence that it holds are weights `l_n >= 1 / g_n`, and prices for `a_ni = l_n`. The margin is minus
-/// `sum p C + sum q T - sum l_n x_n`, because no user loses in `y`. The evidence that it is violated is such a `y`.
+/// The evidence that the axiom holds consists of weights `l_n >= 1 / g_n`, and prices for `a_ni = l_n`. The margin is
+/// minus `sum p C + sum q T - sum l_n x_n`, because no user loses tasks in a better allocation `y`. The evidence that
+/// the axiom is violated is such a `y`.
 ///
 /// For whole tasks the same prices show more: if this gap is below every `l_n`, no further whole task fits. The margin
-/// is then 0. If some user could have one task more, the margin is -1. The tolerance plays no role.
+/// is then 0. If some user could have one more task, the margin is -1. The tolerance has no effect.
 pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let whole = claim.axiom == "integer-pareto-optimal";
     let (raw, within) = (claim.required_evidence()?, Within::new(case)?);

@@ -2,12 +2,12 @@
 //!
 //! Let `a_ni = w_n u_ni / U_n^alpha` and `U_n = sum_i u_ni x_ni` (without a share, `u_ni = 1`). Prices that cover `a`
 //! prove `sum a_ni (y_ni - x_ni) <= gap = sum p C + sum q T - sum w_n U_n^(1 - alpha)` for every feasible `y`. The
-//! margin is minus the gap, divided by that last sum. The evidence of a violation is a `y` for which the left side is
-//! too large, or a user without tasks.
+//! margin is minus the gap, divided by `sum w_n U_n^(1 - alpha)`. The evidence of a violation is a `y` for which the
+//! left side of the inequality is too large, or a user without tasks.
 //!
 //! If `alpha` is a whole number, these numbers are exact, unless the evidence states `values`. The `values` of a user
-//! are a `least` and a `most` of `w_n / U_n^alpha`. They are accepted after a comparison of their powers. The end of
-//! this interval that makes the claim harder to prove is used.
+//! are a `least` and a `most` of `w_n / U_n^alpha`. They are accepted after a comparison of their powers. Of the two
+//! ends of this interval, the end that makes the claim harder to prove is used.
 
 use rug::ops::Pow;
 use rug::{Integer, Rational};
@@ -25,10 +25,10 @@ use crate::work::{self, Checked, ensure, refuse};
 /// Judges proportional fairness.
 pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let (raw, within) = (claim.required_evidence()?, Within::new(case)?);
-    // If the share is not defined for the problem, the axiom does not apply, and `Claim::verify` rejects every verdict
-    // about it.
+    // If the share is not defined for the problem, the axiom does not apply. `Claim::verify` then rejects every verdict
+    // about the axiom.
     let u = claim.share.map(|share| Coefficients::new(share, case)).transpose()?.flatten();
-    // Returns `U_n` by user.
+    // Returns the level `U_n` of each user.
     let levels = |tasks: &Tasks| -> Checked<Vec<Rational>> {
         let level = |(n, tasks)| u.as_ref().map_or_else(|| Ok(total_of(tasks)), |u| u.sum(n, tasks));
         tasks.iter().enumerate().map(level).collect()
@@ -69,9 +69,10 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
 /// The values of `w_n / U_n^alpha`, exact or as intervals.
 struct Worths<'c, 'a> {
     case: &'c Case<'a>,
-    /// The numbers `U_n`, by user.
+    /// The level `U_n` of each user.
     levels: Vec<Rational>,
-    /// The ends of the interval that contains `w_n / U_n^alpha`, by user; 0 for users that cannot run any task.
+    /// The lower and upper end of the interval that contains `w_n / U_n^alpha`, for each user. Both are 0 for users
+    /// that cannot run any task.
     ends: Vec<[Rational; 2]>,
 }
 
@@ -109,7 +110,7 @@ impl<'c, 'a> Worths<'c, 'a> {
         Ok(Self { case, levels, ends })
     }
 
-    /// Returns the lower or upper end of `sum w_n U_n^(1 - alpha)`, or `None` if there are no users.
+    /// Returns the lower or upper end of `sum w_n U_n^(1 - alpha)`. Returns `None` if there are no active users.
     fn spent(&self, up: bool) -> Checked<Option<Rational>> {
         let parts = self.case.active().map(|n| work::times(&self.ends[n][usize::from(up)], &self.levels[n]));
         let sum = work::sum(parts.collect::<Checked<_>>()?)?;
@@ -118,12 +119,12 @@ impl<'c, 'a> Worths<'c, 'a> {
 }
 
 /// Returns two factors that the gap proves (docs/theory.md, section 3). In the optimum, the level `U_n` of every active
-/// user is at least the first factor times its level here, and at most the second factor times that level. Also returns
-/// the user for which this interval is widest. Returns `None` for a claim without a gap, and for an allocation that
-/// exceeds a capacity.
+/// user is at least the first factor times its level in the judged allocation, and at most the second factor times that
+/// level. Also returns the user for which this interval is widest. Returns `None` for a claim without a gap, and for an
+/// allocation that exceeds a capacity.
 ///
-/// The optimum `y` and the gap `eps` satisfy `w_n (y_n - x_n) (x_n^-a - y_n^-a) <= eps` for every user `n`, because no summand
-/// of the sum over the users is negative.
+/// The optimum `y` and the gap `eps` satisfy `w_n (y_n - x_n) (x_n^-a - y_n^-a) <= eps` for every user `n`, because no
+/// summand of the sum over the users is negative.
 pub fn room(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Option<(Rational, Rational, usize)>> {
     let gap = claim.margin.as_ref().filter(|margin| **margin < 0 && claim.holds == Some(true));
     let is_feasible = feasible::least(case)?.is_none_or(|margin| margin >= 0);
@@ -147,7 +148,7 @@ pub fn room(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Option<(Rational, Rat
     Ok(Some((1 - down, up + 1_u32, user)))
 }
 
-/// Returns a number with few digits that is at least this number, and at most one part in 2^30 larger.
+/// Returns a number with few digits that is at least the given number and larger by at most one part in 2^30.
 fn short_above(value: &Rational) -> Rational {
     let bits = |part: &Integer| i64::from(part.significant_bits());
     let shift = (32 + bits(value.denom()) - bits(value.numer())) as i32;
@@ -155,15 +156,16 @@ fn short_above(value: &Rational) -> Rational {
     ceil >> shift
 }
 
-/// Returns bounds on the fractions by which a level in the optimum can be lower, and higher. They are the least `d`
-/// (except for one part in 64) at which `d (1 - (1 + d)^-a)` exceeds the given fraction, for the exponent `a = p/q`.
+/// Returns bounds on the fractions by which a level in the optimum can be lower and higher. Each bound is the smallest
+/// `d` (except for one part in 64) at which `d (1 - (1 + d)^-a)` exceeds the given fraction, for the exponent
+/// `a = p/q`.
 fn relative(fraction: &Rational, (p, q): (u32, u32)) -> Checked<(Rational, Rational)> {
     work::steps(1_000 * work::cost(2 * u64::from(p.max(q))))?;
-    // (1 - s)^p (1 + e / s)^q < 1
+    // A level that is lower by the fraction `s` is impossible if (1 - s)^p (1 + e / s)^q < 1.
     let is_too_low = |s: &Rational| {
         *s >= 1 || (Rational::from(1) - s).pow(p) * (Rational::from(fraction / s) + 1_u32).pow(q) < 1
     };
-    // (1 + t)^p > (t / (t - e))^q
+    // A level that is higher by the fraction `t` is impossible if (1 + t)^p > (t / (t - e))^q.
     let is_too_high =
         |t: &Rational| t > fraction && (t.clone() + 1_u32).pow(p) > (t / Rational::from(t - fraction)).pow(q);
     let least = |is_beyond: &dyn Fn(&Rational) -> bool| {
@@ -171,8 +173,8 @@ fn relative(fraction: &Rational, (p, q): (u32, u32)) -> Checked<(Rational, Ratio
         while !is_beyond(&at) {
             at *= 2;
         }
-        // The bound is between half of this step and the whole step, so the fractions 1/2, 33/64, 34/64, ... of it are
-        // tried.
+        // The bound is between half of this step and the whole step. Therefore the fractions 1/2, 33/64, 34/64, ... of
+        // the step are tried.
         let part = Rational::from(&at / 64_u32);
         (32..64).map(|k| Rational::from(&part * k)).find(|s| is_beyond(s)).unwrap_or(at)
     };

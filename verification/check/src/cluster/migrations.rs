@@ -1,6 +1,6 @@
 //! Migrations for a waiting gang: every step except the last stops gangs and starts the same gangs again. The last step
-//! starts the waiting gang. The steps are replayed like all moves. This file checks their form, and a lower bound on
-//! the number of tasks that have to leave the servers of the gang.
+//! starts the waiting gang. The steps are replayed like all moves. This module checks the form of the steps. It also
+//! checks a lower bound on the number of tasks that have to leave the servers of the gang.
 
 use rug::{Integer, Rational};
 
@@ -10,11 +10,11 @@ use crate::names::MOST;
 use crate::problem::Problem;
 use crate::work::{self, Checked, ensure};
 
-/// The waiting gang, and the stated bound.
+/// The waiting gang, and the stated lower bound.
 pub struct Job {
-    /// A user of the gang.
+    /// The user of the gang.
     user: usize,
-    /// The least number of tasks that have to leave servers.
+    /// A lower bound on the number of tasks that have to leave their servers.
     least: u64,
 }
 
@@ -24,7 +24,8 @@ impl Job {
         Ok(Self { user: problem.user_names.named(user)?, least: least.count(0, MOST)? })
     }
 
-    /// Checks the form of the steps and the bound. `state` is the cluster before all steps. Returns a sentence.
+    /// Checks the form of the steps, and the bound. `state` is the cluster before all steps. Returns a sentence about
+    /// the migrations.
     pub fn verify(&self, state: &State<'_, '_>, steps: &[(Vec<Gang>, Vec<Gang>)]) -> Checked<String> {
         let Some(((stopped, started), migrations)) = steps.split_last() else {
             return work::refuse("migrations for a gang that does not start");
@@ -61,7 +62,7 @@ impl Job {
 ///
 /// `j` tasks of the gang on a server need free capacity for `j` demands of every resource. The largest demands there
 /// leave first. So for each resource, the number of leaving tasks is at least the number of largest demands whose sum
-/// is the missing capacity. A dynamic programme chooses the number of tasks on each server so that the sum is least.
+/// is the missing capacity. A dynamic programme chooses the number of tasks on each server so that the sum is smallest.
 fn least_for_gang(state: &State<'_, '_>, n: usize) -> Checked<u64> {
     let problem = state.queues().case.problem;
     let gang = state.queues().gang[n];
@@ -75,7 +76,7 @@ fn least_for_gang(state: &State<'_, '_>, n: usize) -> Checked<u64> {
             known += 1;
             of_servers.push((*class, leaving(state, n, server, free, gang)?));
         }
-        // Empty servers are identical, and a gang needs at most one for each of its tasks.
+        // Servers without tasks are identical, and a gang needs at most one such server for each of its tasks.
         let empty = problem.classes[*class].count.saturating_sub(known).min(gang as u64);
         if empty > 0 {
             let free = state.capacity_of(*class);
@@ -101,12 +102,12 @@ fn least_for_gang(state: &State<'_, '_>, n: usize) -> Checked<u64> {
         }
         least = least.into_iter().chain(best[gang]).min();
     }
-    // The gang fits on no servers. Every bound is then true, and the replay rejects the start.
+    // If the gang fits on no servers, every bound is true. The replay then rejects the start of the gang.
     Ok(least.unwrap_or(0))
 }
 
-/// Returns the least number of tasks that have to leave a server before 1, 2, ... tasks of a user fit there. The list
-/// ends where more tasks cannot fit.
+/// Returns the smallest numbers of tasks that have to leave a server before 1, 2, ... tasks of a user fit there. The
+/// list ends where more tasks cannot fit on the server.
 fn leaving(
     state: &State<'_, '_>,
     n: usize,
@@ -117,7 +118,8 @@ fn leaving(
     let problem = state.queues().case.problem;
     let demand: Vec<&(usize, Rational)> =
         problem.demand(n, server.0).iter().filter(|(_, d)| *d > 0).collect();
-    // By resource: the demands of the tasks there, the largest first, each with the number of these tasks.
+    // For each demanded resource, the demands of the tasks on the server and the numbers of tasks with these demands.
+    // The largest demand comes first.
     let mut there: Vec<Vec<(Rational, Integer)>> = Vec::new();
     for (r, _) in &demand {
         let mut of_resource = Vec::new();

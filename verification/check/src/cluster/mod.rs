@@ -1,9 +1,10 @@
 //! Certificates of a running cluster (docs/verdict.md): verdicts and moves.
 //!
-//! Both are bundles of ordinary certificates of one problem: about the current usage, about the fair shares and, for
-//! moves, about the usage after them. These certificates are judged like any other. The remaining statements of the
-//! bundle are recomputed: usage, fair share and difference for every queue; which queue is below its fair share by a
-//! whole task; which tasks could start; every step of the moves; and the least number of moves.
+//! Both are bundles of ordinary certificates of one problem. One certificate is about the current usage, and one is
+//! about the fair shares. A bundle of moves also has a certificate about the usage after the moves. These certificates
+//! are judged like any other. The remaining statements of the bundle are recomputed. These are the usage, the fair
+//! share and their difference for every queue, the queues that are below their fair share by a whole task, and the
+//! tasks that could start. For moves, every step and the smallest number of moves are also recomputed.
 
 mod migrations;
 mod moves;
@@ -26,12 +27,12 @@ use crate::problem::Problem;
 use crate::work::{Checked, context, ensure, refuse};
 use crate::{File, Options, Report, Unusable, Usable};
 
-/// The axioms that the certificates of usage have to claim; the last two only if there are groups.
+/// The axioms that the certificates about usage have to claim. The last two are needed only if there are groups.
 const NEEDED: [&str; 4] = ["feasible", "work-conserving", "limits", "guarantees"];
 
-/// The rules of schedulers that are hierarchical filling by some share, with those of the words `of`, `over`,
-/// `zero-weight` and `guarantees` of the share that are not the default. In addition, Kueue sums flavours, and Armada
-/// has multipliers.
+/// The names of schedulers whose rule is hierarchical filling by some share. Each has the words `of`, `over`,
+/// `zero-weight` and `guarantees` of the share that differ from the default. In addition, Kueue sums flavours, and
+/// Armada has multipliers.
 const SHARES: [(&str, [Option<&str>; 4]); 6] = [
     ("hdrf", [None; 4]),
     ("mesos", [None; 4]),
@@ -41,25 +42,25 @@ const SHARES: [(&str, [Option<&str>; 4]); 6] = [
     ("yunikorn", [None, Some("guarantee"), None, Some("compared")]),
 ];
 
-/// The statements about a queue: its name; its usage, its fair share, the amounts that it lacks, the amounts over its
-/// fair share; and a user whose gang would still be within the fair share.
+/// The statements about a queue: its name; its usage, its fair share, the amounts that it lacks and the amounts over
+/// its fair share; and a user whose gang would still be within the fair share.
 type Row<'j> = (&'j str, [Amounts; 4], Option<usize>);
 
 /// A bundle that has been read.
 struct Bundle<'j> {
     held: Certificate<'j>,
     due: Option<Certificate<'j>>,
-    /// The rule by which fair shares are computed here, if they have no certificate because the rule divides each
-    /// resource separately.
+    /// The rule by which fair shares are computed here. `None` if the fair shares have a certificate. They have none if
+    /// the rule divides each resource separately.
     rule: Option<&'j Json<'j>>,
     tolerance: Rational,
     rows: Vec<Row<'j>>,
     rules: Rules,
-    /// Whether servers of the cluster may have more capacity than the problem states.
+    /// True if servers of the cluster may have more capacity than the problem states.
     is_rounded: bool,
-    /// The dumps to which the bundle refers, as file and hash.
+    /// The name and hash of each dump to which the bundle refers.
     sources: Vec<(&'j str, &'j str)>,
-    /// Starts that are possible; absent if tasks are not assigned to servers.
+    /// The starts that are possible. `None` if tasks are not assigned to servers.
     fits: Option<Vec<Vec<Gang>>>,
     moves: Option<Moves<'j>>,
 }
@@ -69,7 +70,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let mut bundle = Bundle::read(raw).map_err(|fault| file.unusable(raw, fault))?;
     let (said, verdict) =
         bundle.verify().map_or_else(|fault| (Vec::new(), Err(fault)), |said| (said, Ok(())));
-    // The reader's largest tolerance applies to all certificates of the bundle.
+    // The largest tolerance that the reader allows applies to all certificates of the bundle.
     let tolerances = bundle.parts().map(|(_, part)| &part.tolerance).chain([&bundle.tolerance]);
     bundle.held.tolerance = tolerances.max().cloned().unwrap_or_default();
     let (of_rules, others) = options.require.iter().cloned().partition(|text| text.starts_with("rule:"));
@@ -89,7 +90,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         claims.extend(part.report(None).claims.into_iter().map(|claim| format!("{of}: {claim}")));
     }
     let sentences: Vec<String> = said.iter().filter(|_| reason.is_none()).map(|line| quoted(line)).collect();
-    // A statement that something was not checked or not claimed is not a proven claim.
+    // If a sentence says that a fact was not checked or not claimed, the sentence is not a proven claim.
     let is_claim = |line: &String| !["not checked", "not claimed"].iter().any(|word| line.starts_with(word));
     let (proven, rest): (Vec<String>, Vec<String>) = said.into_iter().partition(is_claim);
     claims.extend(proven);
@@ -161,8 +162,8 @@ impl<'j> Bundle<'j> {
         Ok(found)
     }
 
-    /// Returns whether the bundle is about a snapshot: its problem (except for the share, which a rule replaces), its
-    /// running tasks, its constraints and its dumps.
+    /// Returns true if the bundle is about a snapshot. The problem (except for the share, which a rule replaces), the
+    /// running tasks, the constraints and the dumps have to be the same.
     fn is_about(&self, raw: &Json<'_>, snapshot: &Json<'_>) -> Checked<bool> {
         let mut problem = Problem::read(snapshot.get("problem"))?;
         let (allocation, _) = Allocation::read(snapshot.get("allocation"), false, &problem)?;
@@ -174,7 +175,7 @@ impl<'j> Bundle<'j> {
         let is_same_rules = Rules::read(snapshot.get("constraints"), closed, &problem)? == self.rules;
         let is_same_allocation = allocation == self.held.allocation;
         problem.groups.share = Problem::read(raw.get("held").get("problem"))?.groups.share;
-        // Positions have the same meaning in both only if the problems are the same.
+        // The same positions have the same meaning only if both problems are the same.
         let is_same_problem =
             same(&self.held.problem, &problem) && self.held.hashes().0 == crate::canonical::hash(&problem);
         let is_same_dump = Self::sources(snapshot.get("sources"))? == self.sources;
@@ -189,7 +190,7 @@ impl<'j> Bundle<'j> {
         [("held", &self.held)].into_iter().chain(due).chain(after)
     }
 
-    /// Returns a message for each required rule that the fair shares do not follow.
+    /// Returns a message for each required rule that is not the rule of the fair shares.
     fn unmet_rules(&self, required: Vec<String>) -> Usable<Vec<String>> {
         let own = self.rules();
         let known = || alone::RULES.iter().chain(&["tree"]).chain(SHARES.iter().map(|(name, _)| name));
@@ -210,7 +211,7 @@ impl<'j> Bundle<'j> {
         Ok(unmet)
     }
 
-    /// Returns the names of the rule that the fair shares follow. Several schedulers have the same rule.
+    /// Returns the names of the rule of the fair shares. Several schedulers have the same rule.
     fn rules(&self) -> Vec<&str> {
         if let Some(rule) = self.rule {
             return rule.text().into_iter().collect();
@@ -251,7 +252,8 @@ impl<'j> Bundle<'j> {
                 let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
                 let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
                 ensure(is_due, "what is due is not what the filling ends with")?;
-                // The tasks after their repair were judged, and therefore equal the end of the filling.
+                // The judged tasks are the tasks after their repair. Therefore they equal the tasks at the end of the
+                // filling.
                 let due = Case::new(&due.problem, &due.allocation, Rational::new())?;
                 queues.held(|_, n| &due.total[n])?
             }
@@ -280,8 +282,8 @@ impl<'j> Bundle<'j> {
         Ok(said)
     }
 
-    /// Returns sentences about which tasks could start. Every stated start is replayed. For every other waiting user,
-    /// either a bound shows that it cannot start, or the sentence says that this was not checked.
+    /// Returns sentences about the tasks that could start. Every stated start is replayed. For every other waiting
+    /// user, either a bound shows that the user cannot start, or the sentence says that this was not checked.
     fn starts(
         &self,
         queues: &Queues<'_>,
@@ -369,7 +371,7 @@ impl<'j> Bundle<'j> {
     }
 }
 
-/// Returns whether a certificate has a claim about this axiom that `what` accepts.
+/// Returns true if a certificate has a claim about this axiom that `what` accepts.
 fn says(part: &Certificate<'_>, axiom: &str, what: impl Fn(&Claim<'_>) -> bool) -> bool {
     part.claims.iter().any(|claim| claim.axiom == axiom && what(claim))
 }

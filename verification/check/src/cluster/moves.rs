@@ -1,6 +1,6 @@
-//! Moves: first some tasks stop, then gangs start. Each step is replayed with the predicate `may_start`, and the
-//! cluster after all steps is compared with the cluster before. No limit, server, guarantee or queue may be worse
-//! than before.
+//! Moves of tasks, in steps: in each step some tasks stop, and then gangs start. Each step is replayed with the
+//! predicate `may_start`. The cluster after all steps is compared with the cluster before them. No limit, server,
+//! guarantee or queue may be worse than before.
 
 use rug::Rational;
 
@@ -19,15 +19,16 @@ use crate::work::{Checked, context, ensure};
 
 /// The moves of a certificate.
 pub struct Moves<'j> {
-    /// The steps: the gangs that stop, and the gangs that start after that.
+    /// The steps. Each step has the gangs that stop, and the gangs that start after them.
     pub steps: Vec<(Vec<Gang>, Vec<Gang>)>,
-    /// The waiting gang for which the other steps are migrations, if the certificate is about one.
+    /// The waiting gang for whose start the other steps are migrations. `None` if the certificate is not about such a
+    /// gang.
     pub job: Option<Job>,
     /// The certificate about the allocation after all steps.
     pub after: Certificate<'j>,
     /// The names of the queues that are below their fair share by a whole task after all steps.
     short: Vec<&'j str>,
-    /// A lower bound on the number of starts.
+    /// A lower bound on the number of starts that bring every queue to its fair share.
     least: Rational,
 }
 
@@ -45,13 +46,13 @@ impl<'j> Moves<'j> {
         })
     }
 
-    /// Returns whether any task stops.
+    /// Returns true if any task stops.
     pub fn stops_tasks(&self) -> bool {
         self.steps.iter().any(|(stop, _)| !stop.is_empty())
     }
 
-    /// Replays the moves. Returns a sentence with their number and the queues that are still below their fair share
-    /// after them.
+    /// Replays the moves. Returns a sentence with the number of moves and the queues that are still below their fair
+    /// share after the moves.
     pub fn verify(
         &self,
         mut state: State<'_, '_>,
@@ -93,7 +94,7 @@ impl<'j> Moves<'j> {
         Ok(format!("moves: {moves}; below its fair share by a whole task after them: {rest}; {bound}"))
     }
 
-    /// Checks that servers, limits and guarantees are no worse than before.
+    /// Checks that servers, limits and guarantees are no worse than before the moves.
     fn is_no_worse(&self, held: &Certificate<'_>) -> Checked<()> {
         for axiom in ["feasible", "integer-feasible", "limits"] {
             let margin = |of: &Certificate<'_>| {

@@ -1,5 +1,5 @@
-//! Queues: the groups of a problem, and the users that belong to no group. A queue is below its fair share by a whole
-//! task if its usage together with a gang of a waiting user is within its fair share.
+//! The queues of a problem, which are its groups and the users that belong to no group. A queue is below its fair share
+//! by a whole task if its usage together with a gang of a waiting user is within its fair share.
 
 use rug::Rational;
 
@@ -16,13 +16,13 @@ pub type Vector = Vec<Rational>;
 pub struct Queues<'c> {
     pub case: &'c Case<'c>,
     pub names: Vec<&'c str>,
-    /// For each user: its queue, and the queues that contain that queue.
+    /// The queues of each user: its own queue, and the queues that contain its queue.
     pub above: Vec<Vec<usize>>,
-    /// For each queue: the users below it.
+    /// The users of each queue, including the users of queues inside it.
     pub users: Vec<Vec<usize>>,
-    /// For each user: the amounts that one start takes.
+    /// The amounts of each user that one start of a gang takes, by resource.
     pub unit: Vec<Amounts>,
-    /// For each user: the tasks of its gang.
+    /// The number of tasks in a gang of each user.
     pub gang: Vec<u64>,
     rules: &'c Rules,
 }
@@ -58,7 +58,8 @@ impl<'c> Queues<'c> {
         Ok(Self { case, names, above, users, unit, gang, rules })
     }
 
-    /// Returns the usage of every queue for these numbers of tasks, by resource and user.
+    /// Returns the usage of every queue by resource. `total(r, n)` is the number of tasks of user `n` that count for
+    /// resource `r`.
     pub fn held<'t>(&self, total: impl Fn(usize, usize) -> &'t Rational) -> Checked<Vec<Vector>> {
         let m = self.case.problem.resources.list.len();
         let mut held = vec![vec![Rational::new(); m]; self.names.len()];
@@ -73,8 +74,8 @@ impl<'c> Queues<'c> {
         Ok(held)
     }
 
-    /// Returns whether a user waits: the user and all users that start with it can run somewhere and have a gang of
-    /// tasks left.
+    /// Returns true if a user waits: the user and all users that start together with it can run somewhere, and each of
+    /// these users has enough tasks left for a gang.
     pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
         let has_gang = |n: &usize| {
             let left =
@@ -84,7 +85,7 @@ impl<'c> Queues<'c> {
         self.rules.start(n).iter().all(has_gang)
     }
 
-    /// Returns for each resource whether a waiting task of a queue demands it.
+    /// Returns, for each resource, whether a waiting task of a queue demands the resource.
     pub fn wanted(&self, v: usize, totals: &[Rational]) -> Vec<bool> {
         let mut wanted = vec![false; self.case.problem.resources.list.len()];
         let waiting = self.users[v].iter().filter(|n| self.waits(**n, totals));
@@ -92,13 +93,13 @@ impl<'c> Queues<'c> {
         wanted
     }
 
-    /// Returns whether this usage plus one gang of a user is within this fair share.
+    /// Returns true if the usage `held`, plus one gang of a user, is within the fair share `due`.
     pub fn is_within(&self, n: usize, held: &[Rational], due: &[Rational]) -> Checked<bool> {
         work::spend(2 * self.unit[n].len())?;
         Ok(self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r]))
     }
 
-    /// Returns the first waiting user whose gang would still be within the fair share of a queue. A difference within
+    /// Returns the first waiting user whose gang would still be within the fair share of its queue. A difference within
     /// the tolerance does not count.
     pub fn short_by(
         &self,
@@ -123,14 +124,14 @@ impl<'c> Queues<'c> {
     /// Returns a lower bound on the number of starts after which no queue is below its fair share by a whole task.
     ///
     /// While a gang of user `n` waits and is within the fair share, one of two things has to happen. Either the gang
-    /// starts, or the usage of one of its resources grows until less of the fair share is left than the gang demands.
-    /// One start adds at most the largest gang of the queue. The bounds of sibling queues are added. Users outside of
-    /// groups that start together count once.
+    /// starts, or the queue's usage of a resource grows until less of the fair share is left than the gang demands. One
+    /// start adds at most the largest gang of the queue. The bounds of sibling queues are added. Users outside of
+    /// groups count once if they start together.
     pub fn least_starts(&self, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Checked<Rational> {
         let (groups, zero) = (&self.case.problem.groups, Rational::new);
         let mut below = vec![zero(); self.names.len() + 1];
-        // Users outside of groups are queues of their own. The key is the first user of a start, the value the
-        // largest bound of its users.
+        // Users outside of groups are queues of their own. The key is the first of the users that start together. The
+        // value is the largest bound among these users.
         let mut outside = std::collections::BTreeMap::<usize, Rational>::new();
         let mut order: Vec<usize> = (0..self.names.len()).collect();
         let depth = |v: usize| groups.above(Some(v).filter(|v| *v < groups.list.len())).count();
@@ -148,7 +149,7 @@ impl<'c> Queues<'c> {
                     continue;
                 }
                 work::spend(6 * self.unit[*n].len())?;
-                // The number of times that the users that start together can start.
+                // The number of times that these users can start together.
                 let left = |n: &usize| {
                     let left =
                         self.case.problem.users[*n].tasks.as_ref().map(|tasks| tasks - totals[*n].clone());

@@ -1,5 +1,5 @@
-//! Tasks that could start: the predicate `may_start` of docs/verdict.md for stated servers, and an upper bound for
-//! all other waiting users.
+//! Tasks that could start. A stated start on stated servers is tested with the predicate `may_start` of
+//! docs/verdict.md. For all other waiting users, an upper bound is computed.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -15,13 +15,13 @@ use crate::names::{Amounts, MOST, at};
 use crate::problem::Problem;
 use crate::work::{self, Checked, ensure};
 
-/// The constraints of the snapshot, by user.
+/// The constraints of the snapshot for each user.
 #[derive(PartialEq)]
 pub struct Rules {
     list: Vec<Rule>,
-    /// For each user: the users that start together with it, ascending, and the user itself.
+    /// The users that start together with each user, in ascending order. The list includes the user itself.
     starts: Vec<Vec<usize>>,
-    /// The classes whose servers take no new tasks, ascending.
+    /// The classes whose servers accept no new tasks, in ascending order.
     closed: Vec<usize>,
 }
 
@@ -30,40 +30,40 @@ pub struct Rules {
 struct Rule {
     is_protected: bool,
     on_distinct_servers: bool,
-    /// Sets of classes. A gang has to use only classes of one set. Empty if every class is allowed.
+    /// Sets of classes. A gang may use only classes of a single set. The list is empty if every class is allowed.
     class_sets: Vec<Vec<usize>>,
-    /// The label that users that start together have in common. Empty if the user starts alone.
+    /// The label that is common to users that start together. The label is empty if the user starts alone.
     together: String,
-    /// Whether a condition that is not modelled decides whether its tasks could start.
+    /// True if a condition that is not modelled decides whether tasks of the user could start.
     is_not_modelled: bool,
-    /// The admitted tasks that have no server yet.
+    /// The number of admitted tasks that have no server yet.
     admitted: u64,
 }
 
-/// Tasks of a user, and their servers: class, index and number of tasks.
+/// The tasks of a user, and their places: class, index of the server, and number of tasks there.
 pub struct Gang {
     pub user: usize,
     pub places: Vec<(usize, u64, Rational)>,
 }
 
-/// The state of a replay: running and admitted tasks by server and by user, and the usage of queues and groups.
+/// The state of a replay: the running and admitted tasks by server and by user, and the usage of queues and groups.
 pub struct State<'q, 'c> {
     queues: &'q Queues<'c>,
     rules: &'q Rules,
-    /// The guarantees, and the capacity that is kept back. The usage in it is not updated during the replay.
+    /// The guarantees, and the capacity that is kept back. The usage in this field is not updated during the replay.
     holdings: Holdings<'c>,
     /// The running tasks of each server, by user.
     pub servers: BTreeMap<(usize, u64), BTreeMap<usize, Rational>>,
-    /// The free capacity of each of these servers, by resource; negative if the server is overfull.
+    /// The free capacity of each server with tasks, by resource. An amount is negative if the server is overfull.
     free: BTreeMap<(usize, u64), Vector>,
-    /// The running and admitted tasks of each user.
+    /// The number of running and admitted tasks of each user.
     pub totals: Vector,
     /// The usage of each queue, by resource.
     pub held: Vec<Vector>,
-    /// The number `U_v` of each group, the root last: the usage of its users, and the capacity that is kept back for
-    /// groups inside it.
+    /// The amount `U_v` of each group by resource, with the root last. It is the usage of the users of the group, and
+    /// the capacity that is kept back for groups inside the group.
     used: Vec<Vector>,
-    /// The limits on classes, with the unused amount of each.
+    /// The limits on classes, with the unused amount of each limit.
     on: Vec<On<'c>>,
 }
 
@@ -115,7 +115,7 @@ impl Rules {
         Ok(Self { list, starts, closed })
     }
 
-    /// Returns the users that start one gang each together with user `n`, including `n`.
+    /// Returns the users that each start one gang together with user `n`. The list includes `n`.
     pub fn start(&self, n: usize) -> &[usize] {
         &self.starts[n]
     }
@@ -124,7 +124,7 @@ impl Rules {
         self.list[n].is_protected
     }
 
-    /// Returns whether a condition that is not modelled decides about a start of user `n`.
+    /// Returns true if a condition that is not modelled decides about a start of user `n`.
     pub fn is_not_modelled(&self, n: usize) -> bool {
         self.starts[n].iter().any(|m| self.list[*m].is_not_modelled)
     }
@@ -160,7 +160,7 @@ impl Gang {
         }
     }
 
-    /// Returns the number of tasks.
+    /// Returns the number of tasks of the gang.
     pub fn tasks(&self) -> Rational {
         self.places.iter().map(|(.., tasks)| tasks).sum()
     }
@@ -199,8 +199,8 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(state)
     }
 
-    /// Counts admitted tasks, which have no server, against a limit on classes. They count if the user can run on no
-    /// other classes, with the least demand on these.
+    /// Counts admitted tasks, which have no server, against limits on classes. The tasks count against a limit if the
+    /// user can run only on its classes. Their smallest demand on these classes is used.
     fn admit(queues: &Queues<'c>, on: &mut [On<'c>], n: usize, tasks: u64) -> Checked<()> {
         let problem = queues.case.problem;
         let classes: Vec<usize> = problem.classes_of(n).collect();
@@ -218,18 +218,18 @@ impl<'q, 'c> State<'q, 'c> {
         self.queues
     }
 
-    /// Returns the users of the start of a user.
+    /// Returns the users that start together with a user.
     pub fn users_of_start(&self, n: usize) -> &[usize] {
         self.rules.start(n)
     }
 
-    /// Returns whether each task of a gang of a user needs a server of its own.
+    /// Returns true if each task of a gang of a user needs its own server.
     pub fn needs_distinct_servers(&self, n: usize) -> bool {
         self.rules.list[n].on_distinct_servers
     }
 
-    /// Returns the classes on which a user may start tasks, and the sets of classes. A gang uses only classes of one
-    /// set.
+    /// Returns the classes on which a user may start tasks, and the sets of classes. A gang uses only classes of a
+    /// single set.
     pub fn classes_for(&self, n: usize) -> (Vec<usize>, Vec<Vec<usize>>) {
         let is_open = |i: &usize| self.rules.closed.binary_search(i).is_err();
         let all: Vec<usize> = self.queues.case.problem.classes_of(n).filter(is_open).collect();
@@ -238,12 +238,12 @@ impl<'q, 'c> State<'q, 'c> {
         (all, sets)
     }
 
-    /// Returns the servers of a class whose free capacity is stored, with that capacity.
+    /// Returns the servers of a class whose free capacity is stored, with this free capacity.
     pub fn servers_of(&self, class: usize) -> impl Iterator<Item = ((usize, u64), &Vector)> {
         self.free.range((class, 0)..=(class, u64::MAX)).map(|(server, free)| (*server, free))
     }
 
-    /// Returns the capacity of a server of a class.
+    /// Returns the capacity by resource of one server of a class.
     pub fn capacity_of(&self, class: usize) -> Vector {
         capacity(self.queues.case.problem, class)
     }
@@ -280,7 +280,8 @@ impl<'q, 'c> State<'q, 'c> {
         self.count(n, &sum)
     }
 
-    /// Takes free capacity of a server for a number of tasks. A negative number gives capacity back.
+    /// Reduces the free capacity of a server by the demand of a number of tasks. A negative number of tasks increases
+    /// the free capacity.
     fn take(&mut self, server: (usize, u64), n: usize, tasks: &Rational) -> Checked<()> {
         let problem = self.queues.case.problem;
         let free = match self.free.entry(server) {
@@ -296,7 +297,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(())
     }
 
-    /// Adds a number of tasks, which may be negative, to the totals of the user, its queues and its groups.
+    /// Adds a number of tasks to the totals of the user, its queues and its groups. The number may be negative.
     fn count(&mut self, n: usize, tasks: &Rational) -> Checked<()> {
         let problem = self.queues.case.problem;
         self.totals[n] = work::plus(&self.totals[n], tasks)?;
@@ -317,7 +318,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(())
     }
 
-    /// Returns `U_v` of each group, the root last.
+    /// Returns `U_v` of each group, with the root last.
     fn used(queues: &Queues<'_>, holdings: &Holdings<'_>, totals: &[Rational]) -> Checked<Vec<Vector>> {
         let (problem, groups) = (queues.case.problem, &queues.case.problem.groups);
         let (n, m) = (groups.list.len(), problem.resources.list.len());
@@ -339,7 +340,7 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(used)
     }
 
-    /// Returns the usage of the groups above a user, from its own group up, and of the root.
+    /// Returns `U_v` of the groups above a user and of the root. The group of the user comes first.
     fn used_above(&self, n: usize) -> Checked<Vec<Vector>> {
         let groups = &self.queues.case.problem.groups;
         let used: Vec<&Vector> =
@@ -348,7 +349,8 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(used.into_iter().cloned().collect())
     }
 
-    /// Checks that gangs can start on their servers while all other tasks stay as they are, and adds their tasks.
+    /// Checks that gangs can start on their servers while all other tasks stay where they are, and adds the tasks of
+    /// the gangs.
     pub fn start(&mut self, gangs: &[Gang]) -> Checked<()> {
         let problem = self.queues.case.problem;
         let users: Vec<usize> = gangs.iter().map(|gang| gang.user).collect();
@@ -386,7 +388,7 @@ impl<'q, 'c> State<'q, 'c> {
         self.groups_allow(gangs, &before)
     }
 
-    /// Checks that each server of a gang has capacity for all tasks on it, in the resources that the gang demands.
+    /// Checks that each server of a gang is large enough for all its tasks, in the resources that the gang demands.
     fn servers_hold(&self, gang: &Gang) -> Checked<()> {
         let problem = self.queues.case.problem;
         for (class, index, _) in &gang.places {
@@ -447,8 +449,8 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(())
     }
 
-    /// Stops gangs. Returns a fault if protected or pinned tasks would stop, or only some of the gangs that start
-    /// together.
+    /// Stops gangs. Returns a fault if protected or pinned tasks would stop. Also returns a fault if only some of the
+    /// gangs that start together would stop.
     pub fn stop(&mut self, gangs: &[Gang]) -> Checked<()> {
         let problem = self.queues.case.problem;
         let mut stopped: BTreeMap<usize, Rational> = BTreeMap::new();
@@ -467,8 +469,8 @@ impl<'q, 'c> State<'q, 'c> {
         ensure(stopped.iter().all(is_whole), "gangs that start together stop in part")
     }
 
-    /// Returns whether it is certain that no gang of a waiting user could start: an upper bound on the tasks that could
-    /// start is less than its gang. `Ok(false)` means that this is not known.
+    /// Returns true if it is certain that no gang of a waiting user could start: an upper bound on the number of its
+    /// tasks that could start is less than its gang. `Ok(false)` means that this is not known.
     pub fn cannot_start(&mut self, n: usize) -> Checked<bool> {
         let users = self.rules.start(n).to_vec();
         for m in &users {
@@ -476,7 +478,7 @@ impl<'q, 'c> State<'q, 'c> {
                 return Ok(true);
             }
         }
-        // For groups, the tasks of all gangs count together, regardless of where they run.
+        // Limits of groups count the tasks of all gangs together, regardless of the servers.
         let before = self.used_above(n)?;
         let gang = |m: &usize| Gang { user: *m, places: vec![(0, 0, Rational::from(self.queues.gang[*m]))] };
         let gangs: Vec<Gang> = users.iter().map(gang).collect();
@@ -490,8 +492,8 @@ impl<'q, 'c> State<'q, 'c> {
         }
     }
 
-    /// Returns an upper bound on the number of tasks of a gang of user `n` that could start now. It considers the
-    /// servers, and each limit on classes separately.
+    /// Returns an upper bound on the number of tasks of a gang of user `n` that could start now. The bound considers
+    /// the servers, and each limit on classes separately.
     fn most_tasks(&self, n: usize) -> Checked<Rational> {
         let problem = self.queues.case.problem;
         let rule = &self.rules.list[n];
@@ -537,12 +539,12 @@ impl<'q, 'c> State<'q, 'c> {
         Ok(most)
     }
 
-    /// Returns how many tasks of a user, at most a gang, fit on a server with this free capacity.
+    /// Returns the number of tasks of a user, at most a gang, that fit on a server with this free capacity.
     fn room(&self, n: usize, class: usize, free: &[Rational]) -> Checked<Rational> {
         let demand = self.queues.case.problem.demand(n, class);
         work::spend(demand.len() + 1)?;
         let positive = || demand.iter().filter(|(_, d)| *d > 0);
-        // On most servers of a full cluster no task fits, and comparing takes less time than dividing.
+        // On most servers of a full cluster no task fits. A comparison takes less time than a division.
         if positive().any(|(r, d)| free[*r] < *d) {
             return Ok(Rational::new());
         }
@@ -555,7 +557,7 @@ impl<'q, 'c> State<'q, 'c> {
     }
 }
 
-/// Returns the capacity of a server of a class, by resource.
+/// Returns the capacity by resource of one server of a class.
 fn capacity(problem: &Problem, class: usize) -> Vector {
     let mut capacity = vec![Rational::new(); problem.resources.list.len()];
     problem.classes[class].capacity.iter().for_each(|(r, amount)| capacity[*r].clone_from(amount));

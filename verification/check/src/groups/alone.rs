@@ -1,10 +1,11 @@
 //! The fair shares under a rule that divides each resource separately (docs/groups.md, "Each resource alone"). They are
-//! computed from the definitions: one resource after the other, from the root down, by raising the least levels among
-//! siblings.
+//! computed from the definitions, one resource after another. The computation goes from the root down and raises the
+//! lowest levels among siblings.
 //!
-//! A rule has a certificate only if its shares are possible. First, the shares of siblings may not exceed the share of
-//! their parent. They do if KAI's guarantees exceed the capacity. Second, a group with subqueues may not have more than
-//! its subqueues together. It does if some of them have the weight 0.
+//! A rule has a certificate only if its shares are possible. First, the sum of the shares of siblings may not exceed
+//! the share of their parent. With KAI it exceeds this share if guarantees exceed the capacity. Second, a group with
+//! subqueues may not have a larger share than its subqueues together. The share can be larger if some subqueues have
+//! the weight 0.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -24,36 +25,36 @@ pub const RULES: [&str; 3] = ["kai", "volcano", "volcano-capacity"];
 /// A rule that divides each resource separately.
 #[derive(Clone, Copy, PartialEq)]
 enum Rule {
-    /// Guarantees are given in full. The rest goes by priority, then by weight.
+    /// KAI: guarantees are given in full. The remaining capacity is divided by priority, then by weight.
     Kai,
-    /// The plugin `proportion`: guarantees come first, then weights.
+    /// Volcano's plugin `proportion`: guarantees come first, then weights.
     Volcano,
-    /// The plugin `capacity`: guarantees that are not lent come first, then guarantees that are lent, in equal
+    /// Volcano's plugin `capacity`: guarantees that are not lent come first, then guarantees that are lent, in equal
     /// fractions.
     Capacity,
 }
 
-/// The request of a group, the root or a user for one resource.
+/// The request of a node (a group, the root or a user) for one resource.
 #[derive(Clone, Default)]
 struct Ask {
-    /// The amount that is kept for the node even if it does not use it. It is the guarantee minus `lend` if `lend`
-    /// names the resource, and 0 otherwise.
+    /// The amount that is kept for the node even if the node does not use it. The amount is the guarantee minus `lend`
+    /// if `lend` names the resource, and 0 otherwise.
     kept: Rational,
-    /// The amount that the node gets first.
+    /// The amount that the node gets before the remaining capacity is divided.
     first: Rational,
-    /// The largest usage allowed: the limit; for Volcano, also at most the capacity minus the amounts kept for its
-    /// siblings.
+    /// The largest usage that is allowed. This is the limit. For Volcano it is also at most the capacity minus the
+    /// amounts that are kept for the siblings of the node.
     most: Rational,
-    /// The requested amount; for `capacity`, at most the amount that the node deserves.
+    /// The requested amount. With `capacity`, at most the amount that the node deserves.
     request: Rational,
-    /// For `capacity`: the amount that the node deserves.
+    /// With `capacity`: the amount that the node deserves. Otherwise the field has no effect.
     deserved: Rational,
-    /// For `capacity`: the amount requested by users in queues that deserve none of this resource, but deserve another
-    /// resource that the tasks demand.
+    /// With `capacity`: the amount requested by users in queues that deserve none of this resource. These queues
+    /// deserve another resource that the tasks demand.
     beyond: Rational,
 }
 
-/// An amount to raise, the weight by which its level is divided, and its upper bound.
+/// An amount to raise, the weight by which it is divided to get its level, and its upper bound.
 struct Claim {
     amount: Rational,
     weight: Rational,
@@ -65,14 +66,14 @@ struct Nodes<'p> {
     problem: &'p Problem,
     rule: Rule,
     root: usize,
-    /// For each group, and for the root: the nodes that divide its share. Users of a group without subgroups share
-    /// one queue, and do not count as nodes.
+    /// The nodes among which each group, or the root, divides its share. Users of a group without subgroups share one
+    /// queue, and do not count as nodes.
     children: Vec<Vec<usize>>,
-    /// The root, then the groups, each before its subgroups.
+    /// The root, then the groups. Each group comes before its subgroups.
     order: Vec<usize>,
 }
 
-/// Returns the share of every queue: of the groups, then of the users that belong to no group.
+/// Returns the share of every queue by resource. The groups come first, then the users that belong to no group.
 pub fn shares(problem: &Problem, rule: &Json<'_>) -> Checked<Vec<Vector>> {
     let nodes = Nodes::new(problem, [Rule::Kai, Rule::Volcano, Rule::Capacity][rule.word(&RULES)?])?;
     let (root, m) = (nodes.root, problem.resources.list.len());
@@ -121,7 +122,7 @@ impl<'p> Nodes<'p> {
         Ok(nodes)
     }
 
-    /// Returns the node that contains a group or a user.
+    /// Returns the node directly above a group or a user.
     fn parent(&self, k: usize) -> usize {
         let groups = &self.problem.groups;
         let group = groups.list.get(k).map(|group| group.parent);
@@ -140,7 +141,7 @@ impl<'p> Nodes<'p> {
         work::spend(40 * (self.root + users.len()))?;
         let stated = |v: usize| at(groups.list[v].guarantee.as_deref().unwrap_or_default(), r);
         let promised: Rational = (0..self.root).filter_map(stated).sum();
-        // No node gets more than this amount, so it represents an unlimited request.
+        // No node gets more than this amount. So this amount represents an unlimited request.
         let all = promised + capacity;
         let mut asks = vec![Ask { most: all.clone(), ..Ask::default() }; self.root + 1 + users.len()];
         for (v, group) in groups.list.iter().enumerate() {
@@ -150,7 +151,7 @@ impl<'p> Nodes<'p> {
             asks[v].kept = kept.clone().unwrap_or_default();
             asks[v].first = match self.rule {
                 Rule::Kai => promised.clone(),
-                // For Volcano, an amount that is lent is deserved but not guaranteed.
+                // For Volcano, a lent amount is deserved but not guaranteed.
                 Rule::Volcano => kept.unwrap_or_else(|| promised.clone()),
                 Rule::Capacity => kept.unwrap_or_default(),
             };
@@ -192,21 +193,21 @@ impl<'p> Nodes<'p> {
         Ok(())
     }
 
-    /// Returns whether a queue deserves this resource, or some resource that a task with this demand needs.
+    /// Returns true if a queue deserves this resource, or some resource that a task with this demand needs.
     fn is_deserving(&self, v: usize, r: usize, demand: &Amounts) -> bool {
         let is_deserved = |r: usize| self.deserves(v, r);
         is_deserved(r) || demand.iter().any(|(other, _)| is_deserved(*other))
     }
 
-    /// Returns whether a group without subgroups deserves a resource: its guarantee has some of the resource, whether
-    /// it lends it or not.
+    /// Returns true if a group without subgroups deserves a resource: its guarantee names a positive amount of the
+    /// resource. It does not matter whether the group lends this amount.
     fn deserves(&self, v: usize, r: usize) -> bool {
         let group = self.problem.groups.list.get(v);
         let stated = group.and_then(|group| at(group.guarantee.as_deref().unwrap_or_default(), r));
         stated.is_some_and(|stated| !stated.is_zero()) && self.children[v].is_empty()
     }
 
-    /// Limits the request of a group to its largest usage, and adds it to the request of its parent.
+    /// Limits the request of a group to its largest usage, and adds the request to that of its parent.
     fn sum_up(&self, v: usize, r: usize, asks: &mut [Ask]) -> Checked<()> {
         let parent = self.parent(v);
         let ask = &mut asks[v];
@@ -258,7 +259,7 @@ impl<'p> Nodes<'p> {
             return Ok(parts);
         }
         if left < 0 {
-            // Guarantees exceed the share, so each child gets an equal fraction of its guarantee, at most its
+            // The guarantees exceed the share. So each child gets the same fraction of its guarantee, but at most its
             // request.
             let claim = |at: usize| {
                 (at, Claim { amount: zero(), weight: ask(at).first.clone(), most: parts[at].clone() })
@@ -292,12 +293,12 @@ impl<'p> Nodes<'p> {
     }
 }
 
-/// Raises the least levels (amounts over weights) together, until nothing is left or every amount is at its upper
+/// Raises the lowest levels (amounts over weights) together, until nothing is left or every amount is at its upper
 /// bound. Adds the gain of each claim to its entry in `parts`.
 fn raise(mut claims: Vec<(usize, Claim)>, left: &mut Rational, parts: &mut [Rational]) -> Checked<()> {
     claims.retain(|(_, claim)| claim.most > claim.amount);
     work::spend(100 * claims.len())?;
-    // Between two successive levels of this list, the same amounts grow.
+    // Between two successive levels of this list, the same claims gain.
     let ends = |(_, claim): &(usize, Claim)| {
         [&claim.amount, &claim.most].map(|amount| Rational::from(amount / &claim.weight))
     };
@@ -310,7 +311,7 @@ fn raise(mut claims: Vec<(usize, Claim)>, left: &mut Rational, parts: &mut [Rati
     let gains = |level: &Rational| {
         work::sum(claims.iter().map(|(_, claim)| gain(claim, level)).collect::<Checked<_>>()?)
     };
-    // At the least level no claim has gained anything yet.
+    // At the lowest level no claim has gained anything yet.
     let (mut low, mut high) = (0, levels.len());
     while high - low > 1 {
         let middle = low.midpoint(high);

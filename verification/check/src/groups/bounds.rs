@@ -1,10 +1,10 @@
 //! Bounds, which prove that no free capacity is left for more tasks of some users (docs/theory.md, section 7, on the
-//! axiom `tree`): prices, by weak duality.
+//! axiom `tree`). A bound consists of prices, which prove it by weak duality.
 //!
-//! Let `p >= 0` be prices of rows and `q >= 0` prices of limits on server classes. A task of user `n` is worth the
-//! least cost on any class `i` where it can run: `sum_r p_ir d_nir`, plus `q d_nir` for every limit that counts the
-//! task there. All totals `T` that can be placed satisfy `sum worth_n T_n <= sum p C + sum q L`. If a limit is 0, its
-//! users cannot run on its classes.
+//! Let `p >= 0` be prices of rows and `q >= 0` prices of limits on server classes. The worth of a task of user `n` is
+//! its smallest cost on any class `i` where it can run. The cost is `sum_r p_ir d_nir`, plus `q d_nir` for every limit
+//! that counts the task there. All total numbers of tasks `T` that can be placed satisfy
+//! `sum worth_n T_n <= sum p C + sum q L`. If a limit is 0, its users cannot run on its classes.
 
 use rug::Rational;
 
@@ -14,16 +14,16 @@ use crate::axioms::prices::Prices;
 use crate::case::Case;
 use crate::work::{Checked, ensure_small};
 
-/// The bounds that stop users of the filling when capacity runs out.
+/// The bounds that stop users during the filling when capacity runs out.
 pub struct Bounds {
-    /// For each bound: the worth of a task of each user, and the largest worth of all tasks together.
+    /// The bounds. Each has the worth of a task of each user, and the largest worth of all tasks together.
     pub list: Vec<(Vec<Rational>, Rational)>,
-    /// For each user: whether it can run on some class without a limit of 0.
+    /// For each user, true if it can run on some class without a limit of 0.
     pub open: Vec<bool>,
 }
 
 impl Bounds {
-    /// Computes the bounds of the stated prices. Adds for every resource the bound whose prices are 1 on every class
+    /// Computes the bounds of the stated prices. For every resource, adds the bound whose price is 1 on every class
     /// that has the resource.
     pub fn new(case: &Case<'_>, mut prices: Vec<Prices<'_>>, on: &Within<'_>) -> Checked<Self> {
         let (users, groups) = (case.problem.users.len(), case.problem.groups.list.len());

@@ -1,11 +1,11 @@
-//! The axiom `tree` (docs/theory.md, section 9): every user has the tasks that hierarchical filling gives it.
+//! Judges the axiom `tree` (docs/theory.md, section 9): every user has the tasks that hierarchical filling gives it.
 //!
 //! The evidence states a placement of the final allocation of the filling, and prices that bound the totals that can be
-//! placed ([`Bounds`]). The usage of groups is counted by base demands, and placement by the demands on the classes.
-//! Here the filling is repeated from the definitions, one segment after another. When a bound is reached, the users
-//! whose tasks are worth something in it cannot have more tasks and are stopped. Users that are not stopped grow. Their
-//! tasks can be placed, because usage only grows and the evidence states a placement of the final allocation. The
-//! margin is minus the largest difference of tasks, over `g_n`.
+//! placed ([`Bounds`]). The usage of groups is counted by base demands, and the placement by the demands on the
+//! classes. This module repeats the filling from the definitions, one segment after another. When a bound is reached,
+//! the users whose tasks have a positive worth in the bound cannot have more tasks and are stopped. Users that are not
+//! stopped grow. Their tasks can be placed, because usage only grows and the evidence states a placement of the final
+//! allocation. The margin is minus the largest difference of tasks divided by `g_n`.
 
 use rug::Rational;
 
@@ -22,20 +22,20 @@ use crate::json::{ABSENT, Json};
 use crate::names::at;
 use crate::work::{self, Checked, ensure, refuse, require};
 
-/// Whether the node is above its guarantee, minus its priority, and whether it has weight 0. Siblings are compared by
-/// rank, then by level.
+/// The rank of a node among its siblings. The components are whether the node is above its guarantee, minus its
+/// priority, and whether its weight is 0. Siblings are compared by rank, then by level.
 type Rank = (bool, Rational, bool);
-/// A current amount, and the rate at which it rises.
+/// A current amount, and the rate at which the amount rises.
 type Line = (Rational, Rational);
 
 /// The numbers by which a child is compared with its siblings.
 struct Standing {
-    /// The rank and the level.
+    /// The rank of the child, and its level.
     key: (Rank, Rational),
-    /// For a child below its guarantee: by resource, whether some of its growing users demand it. Empty for a child
-    /// above its guarantee.
+    /// For a child below its guarantee: for each resource, whether some growing users of the child demand it. The list
+    /// is empty for a child above its guarantee.
     asked: Vec<bool>,
-    /// The nodes above its growing users that use less than their guarantees.
+    /// The nodes above the growing users of the child that use less than their guarantees.
     within: Vec<usize>,
 }
 
@@ -70,14 +70,14 @@ pub fn ended(case: &Case<'_>, prices: Vec<Prices<'_>>, on: &Within<'_>) -> Check
     Filling::new(&Tree::new(case)?, Bounds::new(case, prices, on)?)?.run()
 }
 
-/// Returns the largest value of some lines, and the largest rate among the lines that attain it.
+/// Returns the largest amount of some lines, and the largest rate among the lines with this amount.
 fn rising(lines: Vec<Line>) -> Line {
     let top = lines.iter().map(|line| &line.0).max().cloned().unwrap_or_default();
     let rate = lines.into_iter().filter(|line| line.0 == top).map(|line| line.1).max();
     (top, rate.unwrap_or_default())
 }
 
-/// Adds `times` multiples of some amounts to sums.
+/// Adds amounts to sums, each amount multiplied by `times`.
 fn add(sums: &mut [Rational], amounts: &[Rational], times: &Rational) -> Checked<()> {
     work::steps(amounts.len() as u64)?;
     for (sum, amount) in sums.iter_mut().zip(amounts).filter(|(_, amount)| !amount.is_zero()) {
@@ -86,60 +86,64 @@ fn add(sums: &mut [Rational], amounts: &[Rational], times: &Rational) -> Checked
     Ok(())
 }
 
-/// The state of a node during the filling. Its amounts are in three parts: the running usage of its users, its own
-/// usage with amounts kept back, and the worth of its users' tasks in each bound.
+/// The state of a node during the filling. Its amounts consist of three parts: the running usage of its users, its own
+/// usage including amounts kept back, and the worth of the tasks of its users in each bound.
 #[derive(Default)]
 struct Moving {
-    /// The time on the node's own clock at which its amounts were last brought up to date.
+    /// The time on the clock of the node at which its amounts were last updated.
     clock: Rational,
-    /// The amounts at that time.
+    /// The amounts at the time `clock`.
     held: Vector,
-    /// The growth of the amounts while the own clock advances by one.
+    /// The growth of the amounts while the clock of the node advances by one.
     rates: Vector,
-    /// The rates as the parent counts them: without growth that fills capacity kept back for this node.
+    /// The rates of the node as they count for its parent. Growth that fills capacity kept back for this node does not
+    /// count.
     rates_above: Vector,
-    /// If the node grows: how much faster the clock of its parent runs than its own.
+    /// The ratio of the speed of the parent's clock to the speed of the node's clock. `None` if the node does not grow.
     pace: Option<Rational>,
-    /// The time on the parent's clock at which the node was last brought up to date.
+    /// The time on the parent's clock at which the node was last updated.
     since: Rational,
-    /// The time on its own clock of the next event at the node itself.
+    /// The time of the next event at the node itself, on its own clock.
     own: Option<Rational>,
-    /// The time of the next event at or below the node, on its own clock.
+    /// The time of the next event at the node or below it, on its own clock.
     next: Option<Rational>,
-    /// The time of the next event at or below the node, on the clock of its parent, if the node grows.
+    /// The time of the next event at the node or below it, on the clock of its parent. `None` if the node does not
+    /// grow.
     due: Option<Rational>,
     /// Nodes with guarantees. A user below this node grows only if it is below the guarantees of all these nodes.
     within: Vec<usize>,
-    /// The rank of the children that grow, and their level minus the clock; absent if their levels do not rise.
+    /// The rank of the children that grow, and their level minus the clock. `None` if the levels of these children do
+    /// not rise.
     common: Option<(Rank, Rational)>,
-    /// The numbers that the parent last compared; `None` if no user below the node may grow.
+    /// The numbers with which the parent last compared the node. `None` if no user below the node may grow.
     standing: Option<Standing>,
-    /// Whether the growth of the node is known, which means that no event happened at or below the node since its
-    /// growth was computed.
+    /// True if the growth of the node is known: no event happened at the node or below it since its growth was
+    /// computed.
     is_known: bool,
-    /// Whether the parent has processed the node since the last event at or below it.
+    /// True if the parent has processed the node since the last event at the node or below it.
     is_seen: bool,
-    /// Two caches. Each belongs to a list of nodes and has, by resource, the users below this node that demand the
-    /// resource. If any such user is below the guarantees of all nodes of the list, the last one is. The nodes of the
-    /// first cache include this node itself, those of the second are only above it.
+    /// Two caches. Each cache belongs to a list of nodes, and has for each resource the users below this node that
+    /// demand the resource. If any such user is below the guarantees of all nodes of the list, then the last such user
+    /// is. The nodes of the first cache include this node itself. The nodes of the second cache are only above this
+    /// node.
     demanders: [(Vec<usize>, Vec<Vec<usize>>); 2],
 }
 
 /// The state of the filling: the amounts of all nodes, and the users that may still grow.
 ///
-/// Every node has a clock. Between two events its children grow at constant rates by this clock, which shows the
-/// common level of the children that grow, or the tasks of a user. The clock of the parent runs at a constant pace
-/// relative to it. An event changes the rates of the nodes where it happens and of the nodes above them. All other
-/// nodes keep their rates, and are brought up to date when they are next examined.
+/// Every node has a clock. Between two events the children of the node grow at constant rates by this clock. The clock
+/// shows the common level of the children that grow, or the tasks of a user. The clock of the parent runs at a constant
+/// pace relative to this clock. An event changes the rates of the nodes where it happens and of the nodes above them.
+/// All other nodes keep their rates, and are updated when they are next examined.
 struct Filling<'t> {
     tree: &'t Tree<'t>,
     /// The number of resources.
     m: usize,
-    /// For each bound: the worth of a task of each user, and the largest worth of all tasks.
+    /// The bounds. Each has the worth of a task of each user, and the largest total worth of all tasks.
     bounds: Vec<(Vector, Rational)>,
     nodes: Vec<Moving>,
-    /// For each user that may grow: the nodes from its parent to the root, and whether the user is below the
-    /// guarantee of each.
+    /// For each user that may grow: the nodes from its parent to the root, and for each of these nodes whether the user
+    /// is below the guarantee of the node. `None` for users that are stopped.
     paths: Vec<Option<Vec<(usize, bool)>>>,
 }
 
@@ -160,7 +164,7 @@ impl<'t> Filling<'t> {
         Ok(filling)
     }
 
-    /// Charges operations on the amounts and rates of a node.
+    /// Charges this number of operations on the amounts and rates of a node.
     fn spend(&self, v: usize, operations: usize) -> Checked<()> {
         let widest = |amounts: &[Rational]| amounts.iter().map(work::words).max().unwrap_or(0);
         let words = widest(&self.nodes[v].held) + widest(&self.nodes[v].rates);
@@ -168,7 +172,7 @@ impl<'t> Filling<'t> {
         work::steps(work::cost(words).saturating_mul(operations as u64))
     }
 
-    /// Runs the filling, and returns the tasks of every user at its end.
+    /// Runs the filling. Returns the tasks of every user at its end.
     fn run(mut self) -> Checked<Vector> {
         let root = self.tree.root;
         loop {
@@ -182,8 +186,8 @@ impl<'t> Filling<'t> {
             self.advance(root, &step)?;
             let mut events = Vec::new();
             self.collect_events(root, false, &mut events)?;
-            // When a node reaches a mark, this is an event at the node. So for a node below an event it is known which
-            // marks it has reached, although its amounts may not be up to date.
+            // A node that reaches a mark has an event. So the marks that a node below an event has reached are known,
+            // although its amounts may not be updated.
             for n in events.into_iter().flat_map(|v| self.tree.users_below(v)) {
                 work::steps(DEPTH as u64)?;
                 if self.paths[n].is_some() {
@@ -194,12 +198,12 @@ impl<'t> Filling<'t> {
         }
     }
 
-    /// Brings all nodes below a node up to date.
+    /// Updates all nodes below a node.
     fn finish(&mut self, v: usize) -> Checked<()> {
         self.tree.children[v].iter().try_for_each(|k| self.update(v, *k).and_then(|()| self.finish(*k)))
     }
 
-    /// Advances a node by its own clock. The worth of tasks is needed only at the root.
+    /// Advances a node by a step on its own clock. The worth of tasks is updated only at the root, where it is needed.
     fn advance(&mut self, v: usize, step: &Rational) -> Checked<()> {
         let Moving { clock, held, rates, .. } = &mut self.nodes[v];
         *clock = work::plus(clock, step)?;
@@ -207,7 +211,7 @@ impl<'t> Filling<'t> {
         add(&mut held[..amounts], rates, step)
     }
 
-    /// Brings a child up to date, if it grows.
+    /// Updates a child if it grows.
     fn update(&mut self, v: usize, k: usize) -> Checked<()> {
         let (now, child) = (self.nodes[v].clock.clone(), &mut self.nodes[k]);
         let Some(pace) = child.pace.as_ref().filter(|_| child.since != now) else { return Ok(()) };
@@ -217,8 +221,8 @@ impl<'t> Filling<'t> {
         self.advance(k, &step)
     }
 
-    /// Adds to `events` the nodes at or below this one at which an event happens now, and no node below another.
-    /// Brings the nodes with an event, and the nodes above them, up to date.
+    /// Adds to `events` the nodes, at this node or below it, at which an event happens now. No node that is below
+    /// another such node is added. Updates the nodes with an event, and the nodes above them.
     fn collect_events(&mut self, v: usize, is_below: bool, events: &mut Vec<usize>) -> Checked<()> {
         let Moving { clock, own, next, is_known, is_seen, .. } = &mut self.nodes[v];
         if next.as_ref() != Some(clock) {
@@ -237,7 +241,7 @@ impl<'t> Filling<'t> {
         Ok(())
     }
 
-    /// Sets the path of user `n`, which are the nodes above it while it grows. If they change, the known growth of the
+    /// Sets the path of user `n`: the nodes above the user while it grows. If the path changes, the known growth of the
     /// nodes above the user is discarded.
     fn set_path(&mut self, n: usize, path: Option<Vec<(usize, bool)>>) {
         if path != self.paths[n] {
@@ -248,8 +252,9 @@ impl<'t> Filling<'t> {
         }
     }
 
-    /// Returns the nodes above user `n`, each with whether the user is below its guarantee. Returns `None` if the
-    /// user is stopped: it has all its tasks, or a bound, a limit, the capacity or a weight of 0 stops it.
+    /// Returns the nodes above user `n`, and for each node whether the user is below its guarantee. Returns `None` if
+    /// the user is stopped. A user is stopped if it has all its tasks, or by a bound, a limit, the capacity or a weight
+    /// of 0.
     fn path(&self, n: usize) -> Checked<Option<Vec<(usize, bool)>>> {
         let tree = self.tree;
         work::steps(self.bounds.len() as u64)?;
@@ -259,7 +264,8 @@ impl<'t> Filling<'t> {
         if is_bounded || tree.case.problem.users[n].tasks.as_ref().is_some_and(is_done) {
             return Ok(None);
         }
-        // For each resource that a task demands: whether more of it raises the usage of the node `v`.
+        // For each resource that a task demands: whether further usage of the resource raises the usage of the node
+        // `v`.
         let mut grows: Vec<(usize, bool)> = tree.asked(n).map(|(r, _)| (*r, true)).collect();
         let mut path = Vec::new();
         for v in tree.above(n) {
@@ -285,8 +291,8 @@ impl<'t> Filling<'t> {
         Ok(Some(path))
     }
 
-    /// Computes how a node, which is up to date, grows if only users below the guarantees of `within` may grow. Does
-    /// nothing if this is known.
+    /// Computes the growth of a node if only users below the guarantees of `within` may grow. The amounts of the node
+    /// have to be updated. Does nothing if this growth is known.
     fn update_growth(&mut self, v: usize, within: &[usize]) -> Checked<()> {
         if self.nodes[v].is_known && self.nodes[v].within == within {
             return Ok(());
@@ -318,8 +324,8 @@ impl<'t> Filling<'t> {
         Ok(())
     }
 
-    /// Returns for each resource whether some user below a node demands it, among the users that may grow and are below
-    /// the guarantees of `within`. Usage only grows, so no user falls below a guarantee again.
+    /// Returns, for each resource, whether a user below a node demands the resource. Only users that may grow and are
+    /// below the guarantees of `within` count. Usage never falls, so no user falls below a guarantee again.
     fn asked(&mut self, k: usize, within: &[usize], which: usize) -> Checked<Vec<bool>> {
         let (before, demanders) = &mut self.nodes[k].demanders[which];
         if before != within || demanders.is_empty() {
@@ -339,8 +345,8 @@ impl<'t> Filling<'t> {
         Ok(demanders.iter().map(|users| !users.is_empty()).collect())
     }
 
-    /// Returns the numbers by which a child is compared if only users below the guarantees of `within` may grow;
-    /// `None` if no user below it may.
+    /// Returns the numbers with which a child is compared if only users below the guarantees of `within` may grow.
+    /// Returns `None` if no user below the child may grow.
     fn standing(&mut self, k: usize, within: &[usize]) -> Checked<Option<Standing>> {
         let mut within = [within, &[k]].concat();
         let mut asked = if self.tree.says("compared") { Vec::new() } else { self.asked(k, &within, 0)? };
@@ -357,8 +363,8 @@ impl<'t> Filling<'t> {
         Ok(Some(Standing { key: (rank, self.level(k, &asked)?.0), asked, within }))
     }
 
-    /// Returns the level of a node: its share; or, below its guarantee, the largest used fraction of the promised
-    /// resources in `asked`.
+    /// Returns the level of a node. Above its guarantee the level is its share. Below its guarantee the level is the
+    /// largest used fraction of the promised resources in `asked`.
     fn level(&self, k: usize, asked: &[bool]) -> Checked<Line> {
         self.spend(k, self.m + 4)?;
         let lines =
@@ -366,15 +372,15 @@ impl<'t> Filling<'t> {
         Ok(self.per_weight(k, asked.is_empty(), rising(lines)))
     }
 
-    /// Divides the level of a child above its guarantee by its weight.
+    /// Divides the level of a child by its weight if the child is above its guarantee.
     fn per_weight(&self, k: usize, is_above: bool, of: Line) -> Line {
         let weight = self.tree.weight(k).filter(|weight| is_above && !weight.is_zero());
         weight.map_or(of.clone(), |weight| (of.0 / weight, of.1 / weight))
     }
 
-    /// Determines which children grow, and at which pace: a child's clock runs slower than the clock of this node by
-    /// the rate at which the child's level rises. Returns the times until the levels of other children are reached.
-    /// Examines only children with an event at or below them.
+    /// Determines which children grow, and their paces. The clock of a child runs slower than the clock of this node by
+    /// a factor: the rate at which the level of the child rises. Returns the times until the levels of other children
+    /// are reached. Only children with an event, at the child or below it, are examined.
     fn choose(&mut self, v: usize, within: &[usize]) -> Checked<Vec<Rational>> {
         let (children, clock) = (&self.tree.children[v], self.nodes[v].clock.clone());
         let is_anew = self.nodes[v].within != within || self.nodes[v].common.is_none();
@@ -411,8 +417,8 @@ impl<'t> Filling<'t> {
         }
         self.nodes[v].common = Some((least.0.clone(), least.1 - clock)).filter(|_| flat.is_empty());
         if !flat.is_empty() {
-            // These levels do not rise. Among these children, the ones that use the least of the resources that their
-            // growing users demand grow.
+            // The levels of these children do not rise. Among these children, only some grow: the children that use the
+            // least of the resources that their growing users demand.
             children.iter().try_for_each(|k| self.stop(v, *k))?;
             let line = |k: usize| {
                 self.spend(k, 3 * self.m)?;
@@ -429,7 +435,8 @@ impl<'t> Filling<'t> {
         Ok(gaps)
     }
 
-    /// Lets a child grow with its parent, whose clock runs faster by `pace`.
+    /// Lets a child grow together with its parent. The clock of the parent runs faster than the clock of the child by
+    /// the factor `pace`.
     fn start(&mut self, v: usize, k: usize, pace: Rational) -> Checked<()> {
         ensure(pace > 0, "a level does not rise")?;
         self.add_growth(v, k, &Rational::from(pace.recip_ref()))?;
@@ -440,20 +447,20 @@ impl<'t> Filling<'t> {
         Ok(())
     }
 
-    /// Stops a child, if it grows.
+    /// Stops the growth of a child, if it grows.
     fn stop(&mut self, v: usize, k: usize) -> Checked<()> {
         self.update(v, k)?;
         let (pace, _) = (self.nodes[k].pace.take(), self.nodes[k].due.take());
         pace.map_or(Ok(()), |pace| self.add_growth(v, k, &-pace.recip()))
     }
 
-    /// Adds `times` multiples of the growth of a child to the growth of its parent.
+    /// Adds the growth of a child, multiplied by `times`, to the growth of its parent.
     fn add_growth(&mut self, v: usize, k: usize, times: &Rational) -> Checked<()> {
         let rates_above = self.nodes[k].rates_above.clone();
         add(&mut self.nodes[v].rates, &rates_above, times)
     }
 
-    /// Returns the lines whose maximum is the share of a node, before division by the weight.
+    /// Returns the lines whose maximum is the share of a node before the division by its weight.
     fn share(&self, v: usize) -> Checked<Vec<Line>> {
         let families = self.tree.families.iter().zip(&self.tree.divisors[v]).filter(|(_, by)| **by > 0);
         let line = |(family, divisor): (&Vec<(usize, Rational)>, &Rational)| {
@@ -472,8 +479,8 @@ impl<'t> Filling<'t> {
         families.map(line).collect()
     }
 
-    /// Returns the running usage of the node's users (`from` = 0) or the usage with amounts kept back (`from` = `m`),
-    /// as fractions of the capacity or of the guarantee.
+    /// Returns amounts of a node as fractions of the capacity or of the guarantee. The amounts are the running usage of
+    /// its users (`from` = 0), or its usage including amounts kept back (`from` = `m`).
     fn parts(&self, v: usize, from: usize, of_cluster: bool, counts: impl Fn(usize) -> bool) -> Vec<Line> {
         let Moving { held, rates, .. } = &self.nodes[v];
         let part = |r: usize| {
@@ -484,8 +491,8 @@ impl<'t> Filling<'t> {
         (0..self.m).filter_map(part).collect()
     }
 
-    /// Adds the times of the next events at a node with the current rates. An event is that a bound, a limit, a
-    /// guarantee or an amount kept back is reached, or that another resource becomes the largest.
+    /// Adds the times of the next events at a node with the current rates. In an event, a bound, a limit, a guarantee
+    /// or an amount kept back is reached, or another resource becomes the largest.
     fn events(&self, v: usize, gaps: &mut Vec<Rational>) -> Checked<()> {
         let (tree, m, Moving { held, rates, .. }) = (self.tree, self.m, &self.nodes[v]);
         self.spend(v, (m + 2).saturating_mul(m))?;
@@ -496,7 +503,8 @@ impl<'t> Filling<'t> {
             let marks = tree.of.limit(v, r).into_iter().chain(tree.of.promised(v, r));
             marks.chain([tree.kept(v, r)]).for_each(|mark| to(m + r, mark));
         }
-        // For a single user, the amounts of all resources grow in proportion, so the largest one never changes.
+        // The amounts of a single user grow in proportion for all resources. So the largest resource of a user never
+        // changes.
         if v >= tree.root {
             let bounds = (2 * m..).zip(&self.bounds).filter(|_| v == tree.root);
             bounds.for_each(|(at, (_, most))| to(at, most));
@@ -504,7 +512,7 @@ impl<'t> Filling<'t> {
         }
         let parts = |from: usize, of_cluster: bool| self.parts(v, from, of_cluster, |_| true);
         for lines in [self.share(v)?, parts(m, false), parts(0, false), parts(0, true)] {
-            // The time at which one line becomes as large as another line that is larger now.
+            // The time at which one line reaches another line that is larger now.
             for (low, fast) in &lines {
                 let slower = lines.iter().filter(|(high, slow)| low < high && fast > slow);
                 let at = slower.map(|(high, slow)| Rational::from(high - low) / Rational::from(fast - slow));

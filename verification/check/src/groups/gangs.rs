@@ -6,26 +6,26 @@ use rug::Rational;
 use super::holdings::Holdings;
 use crate::work::{self, Checked, ensure_small};
 
-/// The most kinds of classes for one user, distinguished by the amounts that the limits count for its tasks. The search
-/// recurses over these kinds.
+/// The largest number of kinds of classes for one user. Kinds are distinguished by the amounts that the limits count
+/// for a task of the user. The search recurses over these kinds.
 const KINDS: usize = 200;
 
-/// Returns a number of tasks rounded down to a whole number between 0 and `most`.
+/// Returns a number of tasks, rounded down to a whole number and limited to between 0 and `most`.
 pub fn whole(tasks: Rational, most: u64) -> u64 {
     if tasks < 1 { 0 } else { tasks.floor().numer().to_u64().map_or(most, |tasks| tasks.min(most)) }
 }
 
-/// Classes on which each limit counts the same amount for a task.
+/// Classes with the same amounts: on each of these classes, each limit counts the same amount for a task.
 struct Kind {
-    /// The amount that a task takes of each limit.
+    /// The amount of each limit that a task takes.
     takes: Vec<Rational>,
-    /// The number of tasks that fit on the servers of these classes, counted up to a gang on each class.
+    /// The number of tasks that fit on the servers of these classes, counted up to the size of a gang on each class.
     tasks: u64,
 }
 
 impl Holdings<'_> {
-    /// Returns whether a gang of a user fits within the limits. `rooms` states how many of its tasks fit on each
-    /// class, counted up to a gang.
+    /// Returns true if a gang of a user fits within the limits. `rooms` states the number of its tasks that fit on each
+    /// class, counted up to the size of a gang.
     pub fn leave_gang(&self, n: usize, rooms: &[(usize, u64)]) -> Checked<bool> {
         let problem = self.case.problem;
         let own = Self::on_of_user(self.case, &self.on, n)?;
@@ -47,9 +47,9 @@ impl Holdings<'_> {
     }
 }
 
-/// Returns whether `need` tasks fit on these kinds of classes within the unused amounts of the limits. Each number of
-/// tasks on the first kind is tried. If no other kind takes less of any limit, only the largest number is tried, since
-/// every task on another kind could also run on the first one.
+/// Returns true if `need` tasks fit on these kinds of classes within the unused amounts of the limits. The search tries
+/// each number of tasks on the first kind. If no other kind takes less of any limit, it tries only the largest number,
+/// because every task on another kind could also run on the first kind.
 fn fill(kinds: &[Kind], need: u64, left: &[Rational]) -> Checked<bool> {
     let Some((first, others)) = kinds.split_first() else { return Ok(need == 0) };
     work::spend((left.len() + 1) * (others.len() + 4))?;

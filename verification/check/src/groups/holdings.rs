@@ -12,25 +12,25 @@ use crate::names::{Amounts, Names, at};
 use crate::problem::Problem;
 use crate::work::{self, Checked, ensure_small};
 
-/// The most cells of a table of groups by resources.
+/// The largest number of cells of a table of groups by resources.
 pub const CELLS: usize = 1_000_000;
 
 /// The usage, guarantees and kept-back capacity of all groups, by group and resource.
 pub struct Holdings<'c> {
     pub case: &'c Case<'c>,
-    /// The capacity of all servers, `C_r`.
+    /// The capacity of all servers together, `C_r`.
     pub capacity: Amounts,
-    /// The guarantees `G_v`; absent if no guarantee is stated for the group or below it. Only resources that the
-    /// guarantee names have an amount.
+    /// The guarantee `G_v` of each group, by resource. `None` if no guarantee is stated for the group or for any group
+    /// below it. Only resources that the guarantee names have an amount.
     pub guarantee: Vec<Option<Vec<Option<Rational>>>>,
-    /// The amounts kept back, `K_v`. For the root, the sum over its children.
+    /// The amount kept back for each group, `K_v`, by resource. For the root, the sum over its children.
     pub kept: Vec<Vec<Rational>>,
-    /// The usage `U_v` of each group, with the root last.
+    /// The usage `U_v` of each group, by resource, with the root last.
     pub used: Vec<Vec<Rational>>,
-    /// For each group, the root last: the sum over its child groups. Each counts with its usage that a guarantee
-    /// covers, or with the amount kept back for it if that is more.
+    /// For each group, with the root last: the sum over its child groups, by resource. The summand of a child is the
+    /// part of its usage that a guarantee covers, or the amount kept back for it if that amount is larger.
     pub below: Vec<Vec<Rational>>,
-    /// The limits on server classes, with the unused amount of each.
+    /// The limits on server classes, with the unused amount of each limit.
     pub on: Vec<On<'c>>,
 }
 
@@ -39,15 +39,15 @@ pub struct On<'c> {
     pub group: usize,
     pub resource: usize,
     pub classes: &'c [usize],
-    /// The limit.
+    /// The limit: the largest usage that is allowed.
     pub most: &'c Rational,
-    /// The amount of the limit that an allocation does not use.
+    /// The unused amount of the limit in an allocation.
     pub left: Rational,
 }
 
 impl On<'_> {
-    /// Returns the amount of the limit that a task of user `n` on class `i` uses, or `None` if the task does not count.
-    /// A limit on the whole cluster counts the base demand.
+    /// Returns the amount of the limit that a task of user `n` on class `i` uses. Returns `None` if the task does not
+    /// count. A limit on the whole cluster counts the base demand.
     pub fn takes<'p>(&self, problem: &'p Problem, n: usize, i: usize) -> Option<&'p Rational> {
         match self.classes {
             [] => at(&problem.users[n].demand, self.resource),
@@ -56,12 +56,13 @@ impl On<'_> {
     }
 }
 
-/// Returns the range of a group's limits in a list that is ascending by group.
+/// Returns the range of the limits of a group in a list that is in ascending order of groups.
 fn of_group(on: &[On<'_>], v: usize) -> Range<usize> {
     on.partition_point(|of| of.group < v)..on.partition_point(|of| of.group <= v)
 }
 
-/// Returns the part of the usage of a group that is covered by its own guarantee, or else by guarantees below it.
+/// Returns the part of the usage of a group that is covered by a guarantee. This is the guarantee of the group itself
+/// if it states one, and otherwise the guarantees of the groups below it.
 fn promised_use(group: &Group, r: usize, used: &Rational, below: &Rational) -> Rational {
     match &group.guarantee {
         Some(stated) => at(stated, r).map_or_else(Rational::new, |promised| promised.min(used).clone()),
@@ -85,7 +86,7 @@ impl<'c> Holdings<'c> {
             }
         }
         let (mut guarantee, mut kept) = (vec![None; n], vec![vec![Rational::new(); m]; n + 1]);
-        // Groups are processed from the deepest up, so that all groups below a group are complete.
+        // Groups are processed from the deepest upwards. So all groups below a group are complete.
         let mut order: Vec<usize> = (0..n).collect();
         order.sort_by_cached_key(|v| std::cmp::Reverse(groups.above(Some(*v)).count()));
         for v in order {
@@ -118,8 +119,8 @@ impl<'c> Holdings<'c> {
         Ok(Self { case, capacity: problem.total_capacity(), guarantee, kept, used, below, on })
     }
 
-    /// Returns the limits on server classes, with the amount of each that the tasks do not use. If `whole`, limits on
-    /// the whole cluster are included, with the amount that the groups' users do not use.
+    /// Returns the limits on server classes, with the amount of each limit that the tasks do not use. If `whole` is
+    /// true, limits on the whole cluster are included, with the amount that the users of the group do not use.
     pub fn limits(case: &'c Case<'_>, tasks: &Tasks, whole: bool) -> Checked<Vec<On<'c>>> {
         let (problem, groups) = (case.problem, &case.problem.groups);
         let mut on = Vec::new();
@@ -143,7 +144,7 @@ impl<'c> Holdings<'c> {
         Ok(on)
     }
 
-    /// Returns the positions of the limits of all groups above a user, in a list that is ascending by group.
+    /// Returns the positions of the limits of all groups above a user, in a list that is in ascending order of groups.
     pub fn on_of_user(case: &Case<'_>, on: &[On<'_>], n: usize) -> Checked<Vec<usize>> {
         let above = case.problem.groups.above_user(n).filter(|_| !on.is_empty());
         let own: Vec<usize> = above.flat_map(|v| of_group(on, v)).collect();
@@ -160,9 +161,9 @@ impl<'c> Holdings<'c> {
         Ok(tasks.min().map(|least| least.max(Rational::new())))
     }
 
-    /// Returns the groups above a user, the root last. For each group it lists, by existing resource, the demand of a
-    /// task and the amounts that are kept back for the groups in between and not used. Additional usage first uses
-    /// these amounts.
+    /// Returns the groups above a user, with the root last. For each group it lists, by existing resource, the demand
+    /// of a task and the amounts that are kept back for the groups in between and are not used. Additional usage first
+    /// uses these amounts.
     pub fn path(&self, n: usize) -> Checked<Vec<(usize, Vec<Step<'c>>)>> {
         let (user, root) = (&self.case.problem.users[n], self.guarantee.len());
         let asked = user.demand.iter().filter(|(r, _)| at(&self.capacity, *r).is_some());
@@ -183,18 +184,20 @@ impl<'c> Holdings<'c> {
         Ok(path)
     }
 
-    /// Returns the part of the usage of a group that a guarantee covers, its own guarantee or that of a group below.
+    /// Returns the part of the usage of a group that a guarantee covers: its own guarantee if it states one, and
+    /// otherwise the guarantees of the groups below it.
     pub fn promised_use(&self, v: usize, r: usize) -> Rational {
         promised_use(&self.case.problem.groups.list[v], r, &self.used[v][r], &self.below[v][r])
     }
 
-    /// Returns the guarantee of a group for a resource, if it names the resource.
+    /// Returns the guarantee of a group for a resource. Returns `None` if the guarantee does not name the resource.
     pub fn promised(&self, v: usize, r: usize) -> Option<&Rational> {
         self.guarantee.get(v)?.as_ref()?[r].as_ref()
     }
 
-    /// Returns the limit of a group. The root comes after the groups. Its limit is the capacity, but only for resources
-    /// of which groups keep some back. For all other resources, the classes limit the running tasks.
+    /// Returns the limit of a group for a resource. The position of the root comes after all groups. The limit of the
+    /// root is the capacity, but only for resources of which groups keep some capacity back. For all other resources,
+    /// the classes limit the running tasks.
     pub fn limit(&self, v: usize, r: usize) -> Option<&Rational> {
         let is_kept = |_: &&Rational| self.kept.get(v).is_some_and(|kept| !kept[r].is_zero());
         let group = self.case.problem.groups.list.get(v);
@@ -202,8 +205,8 @@ impl<'c> Holdings<'c> {
     }
 
     /// Returns the number of further tasks that each limit or guarantee allows a user. Additional usage first uses the
-    /// amounts that are kept back for the groups in between and not used. Only then does it raise the usage of a group.
-    /// Usage above a limit may not grow at all.
+    /// amounts that are kept back for the groups in between and not used. Only after these amounts are used up does it
+    /// raise the usage of a group. Usage above a limit may not grow at all.
     pub fn stops(&self, n: usize) -> Checked<Vec<Rational>> {
         let (groups, used) = (&self.case.problem.groups, &self.used);
         let mut stops = Vec::new();
@@ -230,7 +233,7 @@ impl<'c> Holdings<'c> {
     }
 }
 
-/// A resource, the demand of a task for it, and the amount kept back that additional usage uses first.
+/// A resource, the demand of a task for the resource, and the amount kept back that additional usage uses first.
 #[derive(Clone)]
 pub struct Step<'c> {
     pub r: usize,
@@ -238,8 +241,8 @@ pub struct Step<'c> {
     pub spare: Rational,
 }
 
-/// Reads prices of limits. Each limit is named by its group, its classes (no classes mean the whole cluster) and its
-/// resource. Returns its position, or `None` if there is no such limit.
+/// Reads prices of limits. A limit is named by its group, its classes (no classes mean the whole cluster) and its
+/// resource. Each price has the position of its limit, or `None` if there is no such limit.
 pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Option<usize>, Rational)>> {
     let problem = case.problem;
     let mut prices = Vec::new();
@@ -254,7 +257,7 @@ pub fn named(case: &Case<'_>, on: &[On<'_>], raw: &Json<'_>) -> Checked<Vec<(Opt
     Ok(prices)
 }
 
-/// Reads a list of server classes that is not empty, as positions.
+/// Reads a list of server classes that is not empty. Returns the positions of the classes.
 fn set(raw: &Json<'_>, classes: &Names) -> Checked<Vec<usize>> {
     match classes.listed(raw)? {
         none if none.is_empty() => raw.wrong("expected names of server classes, none twice"),

@@ -1,9 +1,9 @@
-//! The lack of users: how far they are below the guarantees of the groups above them (docs/axioms.md, "Guarantees:
-//! the lack").
+//! The lack of users: the further tasks to which the guarantees of the groups above a user entitle it (docs/axioms.md,
+//! "Guarantees: the lack").
 //!
-//! Take the lowest group above a user that states a guarantee. The guarantee is for all users of this group, so its
-//! whole usage counts. For the groups next to the path from there to the root, only usage that is covered by a
-//! guarantee counts.
+//! Take the lowest group above a user that states a guarantee. This guarantee is for all users of the group, so the
+//! whole usage of the group counts. For the groups next to the path from there to the root, only usage that is covered
+//! by a guarantee counts.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -21,20 +21,21 @@ pub struct Lacks<'h, 'c> {
     holdings: &'h Holdings<'c>,
     /// For each limit on server classes, by group: the amount of the limit that users directly in the group use.
     direct: Vec<BTreeMap<usize, Rational>>,
-    /// The amount that counts, by limit and lowest group that states a guarantee. It is the same for all users with
-    /// this lowest group.
+    /// The counted amount, by limit and by lowest group that states a guarantee. The amount is the same for all users
+    /// with this lowest group.
     counted: RefCell<BTreeMap<(usize, usize), Rational>>,
-    /// The bounds by the group that users are directly in.
+    /// The bounds for the users directly in each group, by group.
     paths: RefCell<BTreeMap<usize, Rc<Path>>>,
 }
 
-/// The bounds on the users of one group that the groups above set. They are the same for all these users.
+/// The bounds that the groups above set for the users of one group. The bounds are the same for all these users.
 struct Path {
     /// The lowest group that states a guarantee.
     lowest: Option<usize>,
-    /// By resource: the least amount that is still free under any of the groups.
+    /// For each resource, the smallest amount that is still free under any of the groups.
     left: Vec<Option<Rational>>,
-    /// For each group that restricts its users to guarantees: by resource, whether it has a guarantee.
+    /// For each group that restricts its users to guarantees: for each resource, whether the group has a guarantee of
+    /// it.
     named: Vec<Vec<bool>>,
 }
 
@@ -60,8 +61,8 @@ impl<'h, 'c> Lacks<'h, 'c> {
         &self.holdings.case.problem.groups
     }
 
-    /// Returns the fraction of the usage of a resource by users directly in `group` that counts for users below
-    /// `lowest`.
+    /// Returns the fraction of the usage by users directly in `group` that counts for users below `lowest`. The usage
+    /// is of resource `r`.
     fn fraction(&self, group: usize, lowest: usize, r: usize) -> Rational {
         let groups = self.groups();
         let mut topmost = None;
@@ -97,8 +98,8 @@ impl<'h, 'c> Lacks<'h, 'c> {
     }
 
     /// Returns the bounds that limits on classes set on the number of further tasks of a user. A single limit sets a
-    /// bound if it counts on all classes where the user can run. All limits together set a bound, summed class by
-    /// class, if each such class has a limit.
+    /// bound if it counts on all classes where the user can run. All limits together also set a bound if each such
+    /// class has a limit. This bound is summed class by class.
     fn left_on_classes(&self, n: usize, lowest: usize) -> Checked<Vec<Rational>> {
         let problem = self.holdings.case.problem;
         let mut of_class: Vec<Option<Rational>> = problem.classes_of(n).map(|_| None).collect();
@@ -142,7 +143,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
         Ok(rooms.into_iter().min().unwrap_or_default().max(Rational::new()))
     }
 
-    /// Returns the bounds that the groups above the users of a group set.
+    /// Returns the bounds that the groups above the users of a group set for these users.
     fn path(&self, group: usize) -> Checked<Rc<Path>> {
         if let Some(known) = self.paths.borrow().get(&group) {
             return Ok(known.clone());
@@ -153,7 +154,7 @@ impl<'h, 'c> Lacks<'h, 'c> {
         let lowest = groups.above(Some(group)).find(states);
         let mut path = Path { lowest, left: vec![None; m], named: Vec::new() };
         let mut spare = vec![Rational::new(); m];
-        // The child on the path to the group, and its counted usage, starting with the lowest group that states a
+        // The child on the path to the group, with its counted usage. The first child is the lowest group that states a
         // guarantee.
         let mut child: Option<(usize, Vec<Rational>)> = None;
         for v in groups.above(Some(group)).take(if lowest.is_some() { usize::MAX } else { 0 }) {

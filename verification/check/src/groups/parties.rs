@@ -1,16 +1,16 @@
 //! The group forms of sharing incentive and envy-freeness (docs/theory.md, section 7). A party is a group with all
 //! active users below it, or an active user that belongs to no group.
 //!
-//! From amounts `R` of every row a party gains the largest `z` such that its users can each have `min(T_n, x_n + z
-//! g_n)` tasks within `R`. The gain is at most `max (T_n - x_n) / g_n`. For sharing incentive, `R` is the party's own
-//! share of the cluster: its weight over the sum of the weights of all its siblings and its own, level by level. For
-//! envy, `R` is the usage of a sibling party, times the ratio of the two weights, which are not 0. The margin is minus
-//! the largest gain.
+//! The gain of a party from amounts `R` of every row is the largest `z` such that each of its users can have
+//! `min(T_n, x_n + z g_n)` tasks within `R`. The gain is at most `max (T_n - x_n) / g_n`. For sharing incentive, `R` is
+//! the party's own share of the cluster: its weight divided by the sum of the weights of the party and all its
+//! siblings, multiplied over all levels. For envy, `R` is the usage of a sibling party, times the ratio of the two
+//! weights, which are not 0. The margin is minus the largest gain.
 //!
 //! The evidence that the axiom holds states weights and prices with `l_n <= sum_r p_ir d_nir + q_n` for every
-//! comparison. Then `sum l_n y_n <= sum p R + sum q T` within `R`. If the floors of a gain,
-//! `sum l_n min(T_n, x_n + z g_n)`, reach this bound and would still grow, no larger gain is possible. The evidence
-//! that the axiom is violated is an allocation of the users within `R`.
+//! comparison. Then `sum l_n y_n <= sum p R + sum q T` within `R`. The sum of floors of a gain is
+//! `sum l_n min(T_n, x_n + z g_n)`. If this sum reaches the bound and would still grow, no larger gain is possible. The
+//! evidence that the axiom is violated is an allocation of the users within `R`.
 
 use std::collections::HashSet;
 
@@ -23,10 +23,10 @@ use crate::json::Json;
 use crate::names::Amounts;
 use crate::work::{self, Checked, ensure, ensure_small, refuse};
 
-/// The most comparisons.
+/// The largest number of comparisons.
 const MOST: usize = 1_000_000;
 
-/// A group by its position, or a user by its position after all groups.
+/// The position of a party. The groups come first, then the users.
 type Party = usize;
 
 /// The parties of a problem.
@@ -34,9 +34,9 @@ struct Parties<'c> {
     case: &'c Case<'c>,
     /// The number of groups.
     n: usize,
-    /// For each party: its users, ascending. The list is empty for a position that is not a party.
+    /// The users of each party, in ascending order. The list is empty for a position that is not a party.
     users: Vec<Vec<usize>>,
-    /// For each group, the root last: the sum of the weights of the parties directly in it.
+    /// For each group, with the root last: the sum of the weights of the parties directly in the group.
     weights: Vec<Rational>,
 }
 
@@ -99,12 +99,12 @@ impl<'c> Parties<'c> {
         Ok(Self { case, n, users, weights })
     }
 
-    /// Returns the comparisons to make: each party with another one, or with its own share. The latter is written as a
-    /// pair of the party with itself.
+    /// Returns the comparisons that are needed: each party with another party, or with its own share. A comparison with
+    /// its own share is a pair of the party with itself.
     fn compared(&self, is_envy: bool) -> Checked<HashSet<(Party, Party)>> {
         let all = (0..self.users.len()).filter(|k| !self.users[*k].is_empty());
-        // Parties that are compared with each other: for envy, all children of one parent; otherwise each party
-        // alone.
+        // Parties that are compared with each other. For envy these are all children of one parent. For sharing
+        // incentive each party is alone.
         let mut beside: Vec<Vec<Party>> = vec![Vec::new(); self.users.len() + 1];
         for k in all.filter(|k| !is_envy || !self.weight(*k).is_zero()) {
             beside[if is_envy { self.parent(k).unwrap_or(self.n) } else { k }].push(k);
@@ -137,8 +137,8 @@ impl<'c> Parties<'c> {
         }
     }
 
-    /// Returns the amounts of every row that a party may use: the amounts of its own share, or the usage of another
-    /// party scaled by the ratio of the weights.
+    /// Returns the amounts of every row that a party may use. For `other == k` these are the amounts of its own share.
+    /// Otherwise they are the usage of the party `other`, scaled by the ratio of the weights.
     fn amounts(&self, k: Party, other: Party) -> Checked<Vec<Rational>> {
         work::spend(self.case.rows.len())?;
         if k != other {
@@ -149,7 +149,7 @@ impl<'c> Parties<'c> {
         let (mut part, mut here) = (Rational::from(1), Some(k));
         while let Some(of) = here.filter(|_| !part.is_zero()) {
             let above = self.parent(of);
-            // If all weights are 0, no amounts are divided.
+            // If the weights of all siblings are 0, no amounts are divided.
             let all = Some(&self.weights[above.unwrap_or(self.n)]).filter(|all| !all.is_zero());
             part *= all.map_or_else(Rational::new, |all| Rational::from(self.weight(of) / all));
             here = above;
@@ -157,7 +157,7 @@ impl<'c> Parties<'c> {
         Ok(self.case.rows.iter().map(|row| Rational::from(&row.capacity * &part)).collect())
     }
 
-    /// Returns the amounts of every row that tasks of the users of a party take.
+    /// Returns the amounts of every row that the tasks of the users of a party use.
     fn loads(&self, k: Party, tasks: &Tasks) -> Checked<Vec<Rational>> {
         let mut loads = vec![Rational::new(); self.case.rows.len()];
         for n in &self.users[k] {
@@ -175,14 +175,15 @@ impl<'c> Parties<'c> {
         self.case.tasks_left(n).map(|left| left / &self.case.g[n])
     }
 
-    /// Returns the largest `(T_n - x_n) / g_n` of a party, or `None` if the tasks of some user are unlimited.
+    /// Returns the largest `(T_n - x_n) / g_n` of the users of a party. Returns `None` if the tasks of some user are
+    /// unlimited.
     fn most_left(&self, k: Party) -> Option<Rational> {
         let left: Option<Vec<Rational>> = self.users[k].iter().map(|n| self.left(*n)).collect();
         left?.into_iter().max()
     }
 
-    /// Checks that no weight or price is negative or belongs to users of other parties, and that no task is worth more
-    /// than it costs.
+    /// Checks that no weight and no price is negative or belongs to users of other parties. Also checks that no task is
+    /// worth more than it costs.
     fn check(&self, k: Party, weights: &Amounts, prices: &Prices) -> Checked<()> {
         let all = weights.iter().chain(&prices.rows).chain(&prices.users);
         ensure(all.into_iter().all(|(_, value)| *value >= 0), "a weight or a price is negative")?;
@@ -194,8 +195,8 @@ impl<'c> Parties<'c> {
         prices.cover(self.case, weights, None)
     }
 
-    /// Returns the largest gain from these amounts that the prices allow. The sum of the floors is concave and
-    /// increasing. From below, its tangents lead to the point where it equals the bound.
+    /// Returns the largest gain from these amounts that the prices allow. The sum of the floors is a concave and
+    /// increasing function of the gain. Starting from below, its tangents lead to the point where it equals the bound.
     fn bound(&self, k: Party, amounts: &[Rational], weights: &Amounts, prices: &Prices) -> Checked<Rational> {
         let user = |n: usize| &self.case.problem.users[n];
         let of_rows = prices.rows.iter().map(|(row, p)| Rational::from(&amounts[*row] * p));
@@ -229,7 +230,7 @@ impl<'c> Parties<'c> {
         }
     }
 
-    /// Returns the gain that an allocation of the party's users within these amounts shows.
+    /// Returns the gain of a party that an allocation of its users within these amounts shows.
     fn gain(&self, k: Party, amounts: &[Rational], y: &Tasks) -> Checked<Rational> {
         let (mut gains, users) = (Vec::new(), &self.users[k]);
         let is_own = |n: usize| users.binary_search(&n).is_ok();

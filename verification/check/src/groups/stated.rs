@@ -7,7 +7,7 @@ use crate::names::{Amounts, MOST, Names};
 use crate::number::hashed;
 use crate::work::Checked;
 
-/// The deepest nesting of groups.
+/// The largest depth of nested groups.
 pub const DEPTH: usize = 100;
 
 /// The groups of a problem, and the group data of each user.
@@ -16,20 +16,20 @@ pub struct Groups {
     pub list: Vec<Group>,
     /// The group data of each user.
     pub members: Vec<Member>,
-    /// The settings for the comparison of siblings.
+    /// The settings that decide how siblings are compared.
     pub share: Share,
 }
 
-/// A group. Amounts are by resource of all servers; an amount that is stated as 0 is in the list.
+/// A group. Amounts are by resource, summed over all servers. An amount that is stated as 0 is in the list.
 pub struct Group {
     pub parent: Option<usize>,
     pub weight: Rational,
     pub priority: Rational,
-    /// The guarantee; absent if none is stated.
+    /// The guarantee. `None` if no guarantee is stated.
     pub guarantee: Option<Amounts>,
     pub limit: Amounts,
     pub lend: Amounts,
-    /// Limits on sets of server classes, ascending by these sets.
+    /// The limits on sets of server classes, in ascending order of the sets.
     pub on: Vec<(Vec<usize>, Amounts)>,
 }
 
@@ -40,9 +40,9 @@ pub struct Member {
     pub pinned: Rational,
 }
 
-/// The settings for the comparison of siblings.
+/// The settings that decide how siblings are compared.
 pub struct Share {
-    /// The words `of`, `over`, `zero-weight` and `guarantees`, each absent if it is the default.
+    /// The words `of`, `over`, `zero-weight` and `guarantees`. Each is `None` if it is the default.
     pub words: [Option<&'static str>; 4],
     pub multipliers: Amounts,
     pub families: bool,
@@ -84,7 +84,7 @@ impl Groups {
         Ok(Self { names, list, members: Vec::new(), share: Share::read(share, resources)? })
     }
 
-    /// Reads the group data of the next user, which has this number of tasks.
+    /// Reads the group data of the next user. `tasks` is the number of tasks of the user.
     pub fn join(&mut self, [group, gang, pinned]: [&Json<'_>; 3], tasks: Option<&Rational>) -> Checked<()> {
         let group = group.given().map(|group| self.names.named(group)).transpose()?;
         let gang = gang.given().map_or(Ok(1), |gang| gang.count(1, MOST))?;
@@ -136,7 +136,7 @@ impl Groups {
         ]
     }
 
-    /// Returns the field `share` in canonical form, or `None` if it is the default.
+    /// Returns the field `share` in canonical form. Returns `None` if all settings are the defaults.
     pub fn share(&self, amounts: impl Fn(&Amounts) -> Option<String>) -> Option<String> {
         let Share { words: [of, over, zero_weight, guarantees], multipliers, families } = &self.share;
         let fields = [
@@ -150,41 +150,42 @@ impl Groups {
         fields.iter().any(|(_, value)| value.is_some()).then(|| object(fields))
     }
 
-    /// Returns whether some group has a limit, states what it lends, or gets nothing beyond its guarantee because its
-    /// weight is 0.
+    /// Returns true if groups may hold capacity back from users: some group has a limit, states an amount that it
+    /// lends, or gets nothing beyond its guarantee because its weight is 0.
     pub fn hold_back(&self) -> bool {
         self.have_limits() || (0..self.list.len()).any(|v| !self.list[v].lend.is_empty() || self.is_shut(v))
     }
 
-    /// Returns whether a group gets nothing beyond its guarantee: its weight is 0, and the share says
+    /// Returns true if a group gets nothing beyond its guarantee: its weight is 0, and the share says
     /// `zero-weight: never`.
     pub fn is_shut(&self, v: usize) -> bool {
         self.share.words[2].is_some() && self.list[v].weight.is_zero()
     }
 
-    /// Returns whether some group has a limit.
+    /// Returns true if some group has a limit.
     pub fn have_limits(&self) -> bool {
         self.list.iter().any(|group| !group.limit.is_empty() || !group.on.is_empty())
     }
 
-    /// Returns the groups above a user, from its own group up.
+    /// Returns the groups above a user, starting with its own group.
     pub fn above_user(&self, n: usize) -> impl Iterator<Item = usize> + '_ {
         self.above(self.members[n].group)
     }
 
-    /// Returns a group and the groups above it, from the group up.
+    /// Returns a group and the groups above it, starting with the group itself.
     pub fn above(&self, from: Option<usize>) -> impl Iterator<Item = usize> + '_ {
         std::iter::successors(from, |v| self.list[*v].parent)
     }
 }
 
-/// Reads limits on server classes. They are a list, or an object whose keys are names of classes, separated by commas.
+/// Reads limits on server classes. The limits are a list, or an object whose keys are names of classes, separated by
+/// commas.
 fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(Vec<usize>, Amounts)>> {
     let named = |key: &str, raw: &Json<'_>| -> Checked<Vec<usize>> {
         if let Ok(class) = classes.find(key, raw) {
             return Ok(vec![class]);
         }
-        // Only ASCII white space is trimmed. Other spaces belong to the name.
+        // Only ASCII white space is trimmed. Other white space belongs to the name.
         let trimmed = |name: &str| name.trim_matches(|c: char| c.is_ascii_whitespace()).to_owned();
         let set = key.split(',').map(|name| classes.find(&trimmed(name), raw));
         let mut set = set.collect::<Checked<Vec<usize>>>()?;

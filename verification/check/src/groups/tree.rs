@@ -1,5 +1,5 @@
-//! The fixed data of the tree that is filled (docs/theory.md, section 9): parents and children, amounts kept back, and
-//! the divisors of shares.
+//! The constant data of the tree that is filled (docs/theory.md, section 9): parents and children, amounts kept back,
+//! and the divisors of shares.
 
 use std::collections::BTreeMap;
 
@@ -17,9 +17,9 @@ pub type Vector = Vec<Rational>;
 pub struct Tree<'c> {
     pub case: &'c Case<'c>,
     pub of: Holdings<'c>,
-    /// The position of the root. Groups have smaller positions, users larger ones.
+    /// The position of the root. Groups have smaller positions, and users have larger positions.
     pub root: usize,
-    /// The children of each node, ascending.
+    /// The children of each node, in ascending order.
     pub children: Vec<Vec<usize>>,
     /// The families of resources. The amounts of a family are summed with a multiplier for each resource, and a share
     /// is the largest such sum.
@@ -56,8 +56,8 @@ impl<'c> Tree<'c> {
         Ok(tree)
     }
 
-    /// Computes the divisors of shares below a node: the cluster, the lendable amount at the node, or the guarantee
-    /// of the node.
+    /// Computes the divisors of shares below a node. A divisor is the capacity of the cluster, the lendable amount at
+    /// the node, or the guarantee of the node.
     fn divide(&mut self, v: usize, all: &[Rational], lendable: &[Rational]) {
         let over = self.case.problem.groups.share.words[1];
         let divisor = |family: &Vec<(usize, Rational)>| {
@@ -78,7 +78,7 @@ impl<'c> Tree<'c> {
         self.children[v].clone().into_iter().for_each(|k| self.divide(k, all, &below));
     }
 
-    /// Returns whether this is a word of the share.
+    /// Returns true if the settings of the share contain this word.
     pub fn says(&self, word: &str) -> bool {
         self.case.problem.groups.share.words.contains(&Some(word))
     }
@@ -93,13 +93,13 @@ impl<'c> Tree<'c> {
         group.or_else(|| Some(&self.case.problem.users[self.user(v)?].weight))
     }
 
-    /// Returns the amount kept back for a node, `K_v`.
+    /// Returns the amount that is kept back for a node, `K_v`.
     pub fn kept(&self, v: usize, r: usize) -> &Rational {
         self.of.kept[..self.root].get(v).map_or(Rational::ZERO, |kept| &kept[r])
     }
 
-    /// Returns the sum of the amounts kept back for the children of a node. The node uses this amount before any user
-    /// has tasks.
+    /// Returns the sum of the amounts that are kept back for the children of a node. The usage of the node includes
+    /// this amount before any user has tasks.
     pub fn kept_below(&self, v: usize, r: usize) -> Rational {
         self.children[v].iter().map(|k| self.kept(*k, r)).sum()
     }
@@ -114,7 +114,7 @@ impl<'c> Tree<'c> {
         self.case.problem.groups.above_user(n).chain([self.root])
     }
 
-    /// Returns the demand of a task of user `n` for resources that some server has.
+    /// Returns the demands of a task of user `n` for resources that some server has.
     pub fn asked(&self, n: usize) -> impl Iterator<Item = &(usize, Rational)> {
         self.case.problem.users[n].demand.iter().filter(|(r, _)| at(&self.of.capacity, *r).is_some())
     }

@@ -3,7 +3,7 @@
 //!
 //! A row bounds the usage of a resource by the users below a group. The usage counts either on all classes, by base
 //! demands, or on some classes, by the demands there. The bound is the limit, or the usage in the judged allocation if
-//! that is more.
+//! the usage is larger.
 
 use rug::Rational;
 
@@ -26,8 +26,8 @@ pub const COMPARED: [&str; 7] = [
     "proportional",
 ];
 
-/// Returns whether these axioms apply. If there are limits, the usage of each group has to be the sum of its users'
-/// usage.
+/// Returns true if these axioms apply. If there are limits, the usage of each group has to equal the sum of the usage
+/// of its users.
 pub fn applies(case: &Case<'_>) -> Checked<bool> {
     if !case.problem.groups.have_limits() {
         return Ok(true);
@@ -36,7 +36,7 @@ pub fn applies(case: &Case<'_>) -> Checked<bool> {
     Ok(super::apply("limits", case)? && !Holdings::new(case)?.kept.iter().any(is_kept))
 }
 
-/// The rows, ascending by group.
+/// The rows, in ascending order of groups.
 pub struct Within<'c>(pub Vec<On<'c>>);
 
 /// A row and its price.
@@ -50,7 +50,8 @@ impl<'c> Within<'c> {
         Holdings::limits(case, &case.x, true).map(Self)
     }
 
-    /// Checks that an allocation of the evidence is feasible, and that it uses no more of any row than the row allows.
+    /// Checks that an allocation of the evidence is feasible, and that its usage of every row is within the bound of
+    /// the row.
     pub fn allow(&self, case: &Case<'_>, tasks: &Tasks, servers: Option<&[Placement]>) -> Checked<()> {
         let is_feasible = feasible::is_feasible(case, tasks, servers)?;
         ensure(is_feasible, "the allocation of the evidence is not feasible")?;
@@ -69,12 +70,13 @@ impl<'c> Within<'c> {
         Ok(case.problem.classes_of(n).filter(is_open).collect())
     }
 
-    /// Reads prices of limits, ascending by group. No limit may have two prices.
+    /// Reads prices of limits. The result is in ascending order of groups. No limit may have two prices.
     pub fn priced(&self, case: &Case<'_>, raw: &Json<'_>) -> Checked<Vec<Priced<'_>>> {
         self.known(named(case, &self.0, raw)?).or_else(|what| raw.wrong(what))
     }
 
-    /// Converts prices by position of a limit, as [`Self::priced`] does, or returns what is wrong with them.
+    /// Converts prices with positions of limits to the result of [`Self::priced`]. Returns an error message if the
+    /// prices are wrong.
     pub fn known(&self, prices: Vec<(Option<usize>, Rational)>) -> Result<Vec<Priced<'_>>, &'static str> {
         let known = |(at, price)| Some((at?, price));
         let prices: Option<Vec<(usize, Rational)>> = prices.into_iter().map(known).collect();
@@ -92,14 +94,16 @@ fn most(of: &On<'_>) -> Rational {
     Rational::from(of.most - &of.left).max(of.most.clone())
 }
 
-/// Returns the bound `sum price b` on the total payments at these prices of rows.
+/// Returns the bound `sum price b` on the total payments at these prices of rows. Returns a fault if a price is
+/// negative.
 pub fn bound(prices: &[Priced<'_>]) -> Checked<Rational> {
     ensure(prices.iter().all(|priced| priced.price >= 0), "a price is negative")?;
     let paid = |Priced { of, price }: &Priced<'_>| work::times(&most(of), price);
     work::sum(prices.iter().map(paid).collect::<Checked<_>>()?)
 }
 
-/// Returns the prices of the rows that count tasks of a user on some class. The prices have to be ascending by group.
+/// Returns the prices of the rows that count tasks of a user on some class. The prices have to be in ascending order of
+/// groups.
 pub fn of_user<'p, 'w>(case: &Case<'_>, prices: &'p [Priced<'w>], n: usize) -> Checked<Vec<&'p Priced<'w>>> {
     let above = case.problem.groups.above_user(n).filter(|_| !prices.is_empty());
     let of_group = |v: usize| {
@@ -111,7 +115,7 @@ pub fn of_user<'p, 'w>(case: &Case<'_>, prices: &'p [Priced<'w>], n: usize) -> C
     Ok(own)
 }
 
-/// Returns the payments of a task of a user for these rows on a class.
+/// Returns the payments for these rows by a task of a user on a class.
 pub fn paid(case: &Case<'_>, own: &[&Priced<'_>], n: usize, i: usize) -> Checked<Vec<Rational>> {
     work::spend_stated(own.len())?;
     let paid = |priced: &&Priced<'_>| Some(work::times(priced.of.takes(case.problem, n, i)?, &priced.price));

@@ -1,8 +1,8 @@
-//! The reward of greedy packing, replayed (docs/theory.md, section 6), and bounds on the optimum: the reward of an
-//! assignment, and the bound that prices prove.
+//! Computes the reward of greedy packing by a replay of its steps (docs/theory.md, section 6). Also computes bounds on
+//! the optimum: the reward of an assignment, and the bound that prices prove.
 //!
 //! Let prices satisfy `alpha_j + beta_j >= u_j`, and `sum_j beta_j k_j <= pi_i` for every configuration of pool `i`.
-//! Then they bound the reward of every assignment:
+//! Then these prices bound the reward of every assignment:
 //! `sum u_j Y_j <= sum alpha_j Y_j + sum beta_j Y_j <= sum alpha_j rho_j + sum pi_i size_i`.
 
 use rug::Rational;
@@ -12,12 +12,12 @@ use super::stated::{Amount, Prices, Stated, Step};
 use crate::names::at;
 use crate::work::{self, Checked, context, ensure, require};
 
-/// Returns the reward of greedy, after a check that greedy takes exactly these steps with these jobs and pools.
-/// Servers are whole or divisible, as `of` states.
+/// Returns the reward of greedy, after a check that greedy takes exactly these steps with these jobs and pools. Servers
+/// are whole or divisible, as `of` states.
 ///
 /// Pools are filled in their order, each with the jobs that earlier pools have left. While an open type fits and
-/// servers are left, the first configuration of the open types gets servers. It gets them until no server is left or
-/// one of its types has no job left. The lowest type without jobs is then no longer open.
+/// servers are left, the first configuration of the open types gets servers. It gets servers until no server is left,
+/// or until some type of the configuration has no job left. The lowest type without jobs is then no longer open.
 pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Checked<Rational> {
     let problem = packing.problem;
     let mut left = of.jobs.clone();
@@ -25,7 +25,7 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
     let mut steps = steps.iter();
     for (i, size) in of.servers.iter().enumerate() {
         let mut size = size.clone();
-        // Usually the first open type fits, and the search ends there.
+        // Usually the first open type fits, and the search ends with this type.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
             work::spend(problem.size())?;
             let step = require(steps.next(), "it ends while there are servers and jobs")?;
@@ -53,7 +53,8 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
     problem.earned(served.enumerate())
 }
 
-/// Returns the reward of the stated assignment, after a check that it is feasible and can serve the stated jobs.
+/// Returns the reward of the stated assignment. Returns a fault if the assignment is not feasible or cannot serve the
+/// stated jobs.
 pub fn by_assignment(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rational> {
     let mut used = vec![Vec::new(); of.servers.len()];
     let mut slots = vec![Vec::new(); of.jobs.len()];
@@ -101,7 +102,7 @@ pub fn bound(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Checked<Rat
     if !of.whole {
         return Ok(bound);
     }
-    // The reward of whole jobs is a multiple of the greatest common divisor of the rewards.
+    // The reward of whole jobs is a multiple of the greatest common divisor of all rewards.
     let mut jobs = packing.problem.jobs.iter();
     let unit = jobs.try_fold(Rational::new(), |unit, job| common_unit(&unit, &job.reward))?;
     Ok(if unit.is_zero() { unit } else { multiple(&bound, &unit) })

@@ -1,5 +1,5 @@
-//! Ratio certificates (the reward of greedy packing, and the optimum) and worst-load certificates (the least fraction
-//! of the optimum that greedy earns under any load).
+//! Judges ratio certificates and worst-load certificates. A ratio certificate states the reward of greedy packing and
+//! the optimum. A worst-load certificate states the smallest fraction of the optimum that greedy earns under any load.
 
 mod earned;
 pub mod packing;
@@ -70,14 +70,14 @@ struct Judged {
     problem: Reservation,
     /// The claims, one sentence each.
     claims: Vec<String>,
-    /// The loads per server that are above 0.
+    /// The loads per server. Loads of 0 are omitted.
     loads: Amounts,
-    /// A fraction of the optimum that greedy earns at least; absent if no reward is possible.
+    /// A lower bound on the fraction of the optimum that greedy earns. `None` if no reward is possible.
     ratio: Option<Rational>,
-    /// Whether greedy earns exactly this fraction, and every optimum is known exactly, including that of whole
-    /// servers.
+    /// True if greedy earns exactly the fraction `ratio`, and every optimum is known exactly, including the optimum of
+    /// whole servers.
     is_exact: bool,
-    /// Whether the certificate is true.
+    /// The fault if some statement of the certificate is not true.
     verdict: Checked<()>,
 }
 
@@ -95,8 +95,8 @@ impl Stated {
         ensure(self.greedy == greedy, "greedy: the reward is another")?;
         let reward = context("optimum", earned::by_assignment(self, of, packing))?;
         ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
-        // Only worst-load certificates state no bound. Every other certificate has a proof for each pool, and there is
-        // at least one pool.
+        // Only worst-load certificates state no bound. Every other certificate has a proof for each pool, and has at
+        // least one pool.
         if self.pricing.is_empty() {
             return Ok(());
         }

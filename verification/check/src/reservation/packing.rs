@@ -1,9 +1,10 @@
-//! The configurations that fit on a server, and proofs about all of them (docs/theory.md, section 6; docs/checker.md).
+//! Configurations that fit on a server, and proofs about all configurations of a server (docs/theory.md, section 6;
+//! docs/checker.md).
 //!
 //! The unit of a resource is the greatest rational number such that all demands are multiples of it. Capacities are
-//! rounded down to multiples of it, which changes no configuration. Profits have a unit in the same sense, and the
-//! worth of a configuration is a multiple of it. So a worth that is less than the next multiple above a bound does not
-//! exceed the bound.
+//! rounded down to multiples of the unit, which changes no configuration. Profits have a unit in the same sense, and
+//! the worth of a configuration is a multiple of this unit. Therefore a worth that is less than the next multiple above
+//! a bound does not exceed the bound.
 
 use std::collections::HashSet;
 
@@ -16,10 +17,10 @@ use super::tree::{self, Bound};
 use crate::names::{Amounts, at};
 use crate::work::{self, Checked, ensure, refuse};
 
-/// A problem with its units, and the configurations that were proven to be first.
+/// A problem with its units, and the configurations that were proven to be first configurations.
 pub struct Packing<'p> {
     pub problem: &'p Reservation,
-    /// The unit of each resource; 0 if no job demands it.
+    /// The unit of each resource. The unit is 0 if no job demands the resource.
     pub unit: Vec<Rational>,
     /// The capacity of one server of each pool, rounded down to whole units.
     pub capacity: Vec<Amounts>,
@@ -27,8 +28,8 @@ pub struct Packing<'p> {
     proven: HashSet<(&'p Amounts, Vec<u64>, Configuration)>,
 }
 
-/// Returns the greatest rational number such that both numbers are multiples of it. Neither may be negative. If both
-/// are 0, the result is 0.
+/// Returns the greatest rational number such that both numbers are its multiples. The numbers have to be at least 0.
+/// The result is 0 if both numbers are 0.
 pub fn common_unit(a: &Rational, b: &Rational) -> Checked<Rational> {
     work::steps(work::cost(work::words(a) + work::words(b)))?;
     let denominator = Integer::from(a.denom().lcm_ref(b.denom()));
@@ -36,7 +37,7 @@ pub fn common_unit(a: &Rational, b: &Rational) -> Checked<Rational> {
     Ok(Rational::from((over(a).gcd(&over(b)), denominator)))
 }
 
-/// Returns the largest multiple of a positive unit that is not above a value.
+/// Returns the largest multiple of a unit that is at most a value. The unit has to be positive.
 pub fn multiple(value: &Rational, unit: &Rational) -> Rational {
     Rational::from(value / unit).floor() * unit
 }
@@ -59,7 +60,7 @@ impl<'p> Packing<'p> {
         Ok(Self { problem, unit, capacity, proven: HashSet::new() })
     }
 
-    /// Returns the capacity of a server of a pool that some jobs leave, by resource.
+    /// Returns the free capacity by resource that some jobs leave on a server of a pool.
     pub fn left(&self, i: usize, jobs: impl Iterator<Item = (usize, u64)>) -> Vec<Rational> {
         let mut left = vec![Rational::new(); self.unit.len()];
         self.capacity[i].iter().for_each(|(r, c)| left[*r].clone_from(c));
@@ -69,7 +70,7 @@ impl<'p> Packing<'p> {
         left
     }
 
-    /// Returns whether a configuration fits on a server of a pool.
+    /// Returns true if a configuration fits on a server of a pool.
     pub fn takes(&self, i: usize, k: &Configuration) -> Checked<bool> {
         if let Some(list) = &self.problem.configurations {
             work::steps(20 * list.len() as u64 * (k.len() as u64 + 1))?;
@@ -117,8 +118,8 @@ impl<'p> Packing<'p> {
     }
 
     /// Checks that `k` is the first configuration of the open types (ascending) on a server of a pool. No configuration
-    /// has a larger reward. Among configurations with the same reward, `k` has more jobs of the first type in which
-    /// they differ.
+    /// has a larger reward. Among configurations with the same reward, `k` has more jobs of the first type in which the
+    /// configurations differ.
     pub fn is_first(&mut self, i: usize, open: &[usize], k: &Configuration, proof: &Proof) -> Checked<()> {
         work::spend(open.len() + self.problem.jobs.len())?;
         let mut bits = vec![0_u64; self.problem.jobs.len() / 64 + 1];

@@ -16,18 +16,18 @@ pub type Configuration = Vec<(usize, u64)>;
 /// A reservation problem.
 pub struct Reservation {
     pub name: String,
-    /// The resources. Their order has no meaning.
+    /// The resources. Their order has no effect.
     pub resources: Names,
     pub pool_names: Names,
-    /// One server of each pool, and the number of servers of the pool. The number is 1 if no pool states one.
+    /// One server of each pool, with the number of servers of the pool. The number is 1 if no pool states its number of
+    /// servers.
     pub pools: Vec<Class>,
-    /// Whether the pools state their numbers of servers.
+    /// True if the pools state their numbers of servers.
     pub states_counts: bool,
     /// The names of the job types.
     pub types: Names,
     pub jobs: Vec<Job>,
-    /// The largest sets of jobs that fit on a server of any pool, if the problem states these instead of capacities
-    /// and demands.
+    /// The maximal sets of jobs that fit on a server of any pool. `None` if the problem states capacities and demands.
     pub configurations: Option<Vec<Configuration>>,
 }
 
@@ -35,11 +35,11 @@ pub struct Reservation {
 pub struct Job {
     pub demand: Amounts,
     pub reward: Rational,
-    /// The load: jobs per server of all pools.
+    /// The load: the number of jobs per server of all pools.
     pub load: Rational,
 }
 
-/// Reads a configuration, an object of numbers of jobs by the names of types.
+/// Reads a configuration: an object of numbers of jobs by name of the type.
 pub fn configuration(types: &Names, raw: &Json<'_>) -> Checked<Configuration> {
     let mut k = types.map(raw, |_, raw| raw.count(0, MOST))?;
     k.retain(|(_, k)| *k > 0);
@@ -54,7 +54,7 @@ impl Reservation {
         let name = name.given().map_or(Ok(""), Json::text)?.to_owned();
         let is_listed = configurations.given().is_some();
         let resources = Names::new("resource", resources.given().map_or(Ok(&[][..]), Json::list)?)?;
-        // If configurations are listed, servers may be missing.
+        // If the problem lists configurations, it may state no servers.
         let one = json::read(r#"[{"name": "servers"}]"#)?;
         let is_none = servers.given().map_or(Ok(&[][..]), Json::list)?.is_empty();
         if !is_listed && (resources.list.is_empty() || is_none) {
@@ -85,7 +85,8 @@ impl Reservation {
         let configurations = configurations.given().map(read).transpose()?;
         let states_counts = with_counts > 0;
         let problem = Self { name, resources, pool_names, pools, states_counts, types, jobs, configurations };
-        // Every type has to fit on some server, and on no server more than [`MOST`](crate::names::MOST) times.
+        // Every type has to fit on some server. No server may have capacity for more than [`MOST`](crate::names::MOST)
+        // jobs of a type.
         work::spend(problem.size().saturating_mul(problem.pools.len()))?;
         for (j, name) in problem.types.list.iter().enumerate() {
             let most = (0..problem.pools.len()).map(|i| problem.most(i, j)).max().unwrap_or_default();
@@ -127,8 +128,8 @@ impl Reservation {
         record("kind resources servers jobs configurations", [kind, resources, servers, jobs, listed])
     }
 
-    /// Returns a canonical form that is the same for all equivalent problems. If configurations are stated, it has only
-    /// the largest of them, and no resources.
+    /// Returns a canonical form that is the same for all equivalent problems. If configurations are stated, the form
+    /// has only the maximal configurations, and no resources.
     pub fn meaning(&self, all: bool) -> Checked<String> {
         let Some(list) = &self.configurations else {
             return Ok(self.canonical(all, &self.resources.list, None));
@@ -141,7 +142,7 @@ impl Reservation {
         Ok(self.canonical(all, &[], Some(&largest)))
     }
 
-    /// Returns the reward of these numbers of served jobs.
+    /// Returns the reward for these numbers of served jobs.
     pub fn earned(&self, served: impl Iterator<Item = (usize, Rational)>) -> Checked<Rational> {
         work::sum(served.map(|(j, served)| served * &self.jobs[j].reward).collect())
     }
@@ -166,7 +167,7 @@ pub fn count(k: &Configuration, j: usize) -> u64 {
     at(k, j).copied().unwrap_or(0)
 }
 
-/// Returns whether one configuration is contained in another.
+/// Returns true if a configuration `k` is contained in the configuration `of`.
 pub fn is_part(k: &Configuration, of: &Configuration) -> bool {
     k.iter().all(|(j, k)| *k <= count(of, *j))
 }

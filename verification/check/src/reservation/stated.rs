@@ -1,5 +1,5 @@
-//! The statements of a certificate about a problem. All of them are read before any is judged, so unreadable text is
-//! reported whatever its position.
+//! The statements of a certificate about a reservation problem. All statements are read before any statement is judged.
+//! So unreadable text is reported regardless of its position.
 
 use rug::Rational;
 
@@ -8,35 +8,35 @@ use crate::json::{Json, Kind};
 use crate::names::{Amounts, MOST};
 use crate::work::Checked;
 
-/// A step of greedy: the servers of a pool that get a configuration; the type that is then exhausted, if any; and the
-/// proof that the configuration is the first.
+/// A step of greedy: the servers of a pool that get a configuration; the type that runs out after the step, if any; and
+/// the proof that the configuration is the first.
 pub type Step = (Placed, Option<usize>, Proof);
-/// A pool, a configuration, and the number of servers of the pool that have it.
+/// A pool, a configuration, and the number of servers of the pool with this configuration.
 pub type Placed = (usize, Configuration, Rational);
 /// The prices of loads, of slots and of servers: `alpha`, `beta` and `pi`.
 pub type Prices = [Amounts; 3];
 /// The open types, their first configuration, and the proof that it is the first.
 pub type First = (Vec<usize>, Configuration, Proof);
-/// A claim about an order of types: the order, whether it is the last claim of its branch, the prices and their
-/// proof.
+/// A claim about an order of types. The claim has the order, whether it is the last claim of its branch, the prices,
+/// and a proof.
 pub type Claim = (Vec<usize>, bool, Prices, Proof);
-/// The multipliers of the resources, and the nodes, depth first.
+/// The multipliers of the resources, and the nodes in depth-first order.
 pub type Tree = (Vec<Amounts>, Vec<Node>);
 
-/// An inner node has a type, and the least number of its jobs in the first branch. A leaf has no type, and the
-/// position of its multipliers.
+/// A node of a tree. An inner node has a type, and the smallest number of its jobs in the first branch. A leaf has no
+/// type, and the position of its multipliers.
 pub type Node = (Option<usize>, u64);
 
 /// A proof of a statement about all configurations of a server.
 pub enum Proof {
-    /// Trees. A bound has one tree. A first configuration has two: one for its worth, and one for the configurations of
-    /// the same worth.
+    /// A bound has one tree. A first configuration has two trees: one tree about its worth, and one tree about the
+    /// configurations of the same worth.
     Tree(Vec<Tree>),
     /// A dynamic programme with this number of cells.
     Table(u64),
     /// The problem lists all configurations.
     Listed,
-    /// An earlier step has proven the statement.
+    /// An earlier step proves the statement.
     Known,
 }
 
@@ -88,7 +88,7 @@ impl Reservation {
         }
     }
 
-    /// Reads a tree. `names` are the names of its fields.
+    /// Reads a tree. `names` lists the names of its fields.
     fn tree(&self, raw: &Json<'_>, names: &str) -> Checked<Tree> {
         let [multipliers, nodes] = raw.fields(names)?;
         let node = |raw: &Json<'_>| match raw.list() {
@@ -101,8 +101,8 @@ impl Reservation {
     }
 }
 
-/// The jobs by type and servers by pool to pack: whole numbers of both, or loads per server and fractions of all
-/// servers.
+/// The jobs of each type and the servers of each pool that are packed. If `whole` is true, both are whole numbers.
+/// Otherwise they are loads per server and fractions of all servers.
 pub struct Amount {
     pub jobs: Vec<Rational>,
     pub servers: Vec<Rational>,
@@ -110,8 +110,8 @@ pub struct Amount {
 }
 
 /// The statements about one packing problem: the reward of greedy with its steps, the reward of an assignment, and a
-/// bound of the optimum with a proof for every pool. A worst load states no bound. The reward of its assignment is
-/// used instead, and there are no proofs.
+/// bound on the optimum with a proof for every pool. In a worst-load certificate no bound is stated. The reward of the
+/// assignment is then used as the bound, and there are no proofs.
 pub struct Stated {
     pub greedy: Rational,
     pub steps: Vec<Step>,
@@ -145,7 +145,7 @@ impl Stated {
         })
     }
 
-    /// Returns whether all numbers of servers and jobs are whole.
+    /// Returns true if all numbers of servers and jobs are whole.
     pub fn is_whole(&self) -> bool {
         let placed = self.steps.iter().map(|(placed, ..)| placed).chain(&self.assignment);
         let amounts = placed.map(|(.., servers)| servers).chain(self.served.iter().map(|(_, jobs)| jobs));

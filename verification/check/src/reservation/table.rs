@@ -10,9 +10,9 @@ use crate::names::{Amounts, at};
 use crate::number::floor;
 use crate::work::{self, Checked, ensure, ensure_small};
 
-/// The maximum number of cells of a table.
+/// The largest number of cells of a table.
 const CELLS: usize = 10_000_000;
-/// The maximum number of bits of all numbers of a table, if a number is wider than two words. The table then takes at
+/// The largest number of bits of all numbers of a table, if a number is wider than two words. The table then takes at
 /// most 256 MiB.
 const BITS: u64 = 1 << 31;
 
@@ -30,8 +30,8 @@ pub fn first(
         let units = at(amounts, r).map(|amount| floor(Rational::from(amount / &packing.unit[r])));
         units.map_or(0, |units| units.to_usize().unwrap_or(CELLS).min(CELLS))
     };
-    // The table has an axis for each demanded resource, and the longest axis is the last one. A length is a number of
-    // coordinates.
+    // The table has an axis for each demanded resource. The longest axis is the last. The length of an axis is its
+    // number of coordinates.
     let demanded = (0..packing.unit.len()).filter(|r| !packing.unit[*r].is_zero());
     let mut axes: Vec<_> = demanded.map(|r| (units(&packing.capacity[i], r) + 1, r)).collect();
     axes.sort_unstable();
@@ -46,7 +46,7 @@ pub fn first(
         (*j, resources.iter().map(|r| units(demand, *r)).collect(), profit)
     };
     let jobs: Vec<Job> = types.iter().map(job).collect();
-    // Every job takes at least one unit of some resource, which bounds the number of jobs.
+    // Every job takes at least one unit of some resource. This bounds the number of jobs.
     let most = jobs.iter().map(|(.., profit)| profit).max().cloned().unwrap_or_default();
     let bits = u64::from((most * lengths.iter().sum::<usize>() as u64).significant_bits());
     let each = if bits < 128 { 4 + bits / 16 } else { 40 * (bits / 64 + 1) };
@@ -60,7 +60,7 @@ pub fn first(
     })
 }
 
-/// A type, the units that its job takes along every axis, and its profit in units.
+/// A type, the units that a job of the type takes along every axis, and the profit of the job in units.
 type Job = (usize, Vec<usize>, Integer);
 
 /// Fills a table with the largest profit for every capacity, and returns the first configuration for the whole
@@ -70,7 +70,7 @@ where
     V: Default + Clone + Ord + for<'v> Add<&'v V, Output = V>,
 {
     let offset = |takes: &[usize]| lengths.iter().zip(takes).fold(0, |at, (length, take)| at * length + take);
-    // Returns whether a job fits into the capacity of a cell.
+    // Returns true if a job fits into the capacity of a cell.
     let has_room = |mut at: usize, takes: &[usize]| {
         lengths.iter().zip(takes).rev().all(|(length, take)| {
             let along = at % length;
@@ -83,7 +83,7 @@ where
     for (_, takes, profit) in jobs {
         let (offset, profit) = (offset(takes), number(profit));
         let first = takes.last().copied().unwrap_or(0);
-        // If the job fits into the last cell of a row, it fits into all cells of the row from a certain one on.
+        // If the job fits into the last cell of a row, then it fits into all cells of the row from some cell on.
         for end in (row..=value.len()).step_by(row).filter(|end| has_room(end - 1, takes)) {
             for at in end - row + first..end {
                 let one_more = value[at - offset].clone() + &profit;
@@ -93,9 +93,9 @@ where
             }
         }
     }
-    // The configuration is read back from the table: as many jobs of the first type as any best filling contains, then
-    // of the second type, and so on. A best filling of the remaining capacity contains no job of an earlier type,
-    // because otherwise a best filling of the earlier cell would have contained that job too.
+    // The configuration is read back from the table. It has as many jobs of the first type as any best filling, then as
+    // many jobs of the second type as possible, and so on. A best filling of the remaining capacity contains no job of
+    // an earlier type, because otherwise a best filling of the earlier cell would have contained that job too.
     let (mut k, mut at) = (Configuration::new(), value.len() - 1);
     for (j, takes, profit) in jobs {
         let (offset, profit) = (offset(takes), number(profit));

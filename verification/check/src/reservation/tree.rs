@@ -1,4 +1,4 @@
-//! Branch trees, verified in a single pass.
+//! Verifies branch trees in a single pass.
 //!
 //! A node is a box `l_j <= k_j <= u_j` of configurations. At a leaf each `u_j` is lowered to the number of jobs that
 //! fit together with the lower bounds. Let `m >= 0` be the multipliers of the leaf, and
@@ -14,27 +14,27 @@ use crate::names::{Amounts, MOST, at};
 use crate::number::floor;
 use crate::work::{self, Checked, ensure, ensure_small, require};
 
-/// A statement about all configurations of a pool: with these profits, which are at least 0, each is worth less than
-/// the limit.
+/// A statement about all configurations of a pool: each configuration is worth less than the limit. The profits have to
+/// be at least 0.
 pub struct Bound<'a> {
     pub pool: usize,
     pub profits: &'a Amounts,
     pub limit: Rational,
-    /// If present, a configuration may also be worth the limit or more, as long as it does not have more jobs than this
-    /// one of the first type in which they differ. The second component lists the open types.
+    /// If present, configurations that are worth the limit or more are also allowed, unless they have more jobs than
+    /// this configuration of the first type in which they differ. The second component lists the open types.
     pub order: Option<(&'a Configuration, &'a [usize])>,
 }
 
-/// The least and the largest number of jobs of a type.
+/// The smallest and the largest number of jobs of a type.
 type Range = (u64, u64);
-/// The maximum number of ranges in all boxes that are still to be verified.
+/// The largest number of ranges in all boxes that are still to be verified.
 const RANGES: usize = 10_000_000;
 
 /// Checks that a tree proves a bound.
 pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) -> Checked<()> {
     let is_open = |j: &usize| bound.order.is_none_or(|(_, open)| open.binary_search(j).is_ok());
     let types = packing.problem.jobs.len();
-    // The boxes that are still to be verified, the next one last.
+    // The boxes that are still to be verified. The last box is verified next.
     let mut boxes: Vec<Vec<Range>> =
         vec![(0..types).map(|j| (0, if is_open(&j) { MOST } else { 0 })).collect()];
     for node in nodes {
@@ -58,7 +58,7 @@ pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) ->
     ensure(boxes.is_empty(), "a tree ends before its last branch")
 }
 
-/// Returns whether the multipliers prove the bound for this box.
+/// Returns true if the multipliers prove the bound for this box.
 fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers: &Amounts) -> Checked<bool> {
     work::spend(2 * (packing.problem.size() + packing.unit.len()))?;
     let jobs = &packing.problem.jobs;
@@ -67,7 +67,7 @@ fn holds(packing: &Packing<'_>, bound: &Bound<'_>, ranges: &[Range], multipliers
     if left.iter().any(|left| *left < 0) || ranges.iter().any(|(lower, upper)| upper < lower) {
         return Ok(true);
     }
-    // Returns the largest number of jobs of a type in this box that fit together with the lower bounds.
+    // Returns the largest number of jobs of a type in this box that fit together with the lower bounds of all types.
     let corner = |j: usize| {
         let more = jobs[j].demand.iter().map(|(r, d)| Rational::from(&left[*r] / d)).min();
         let more = floor(more.unwrap_or_default()).to_u64().unwrap_or(MOST);

@@ -6,8 +6,8 @@
 //! `sum_j beta_j k_j <= pi` for every configuration. In addition `pi + sum alpha_j K_l[j] <= V_l`, where the sum is
 //! over the types from position `l` of the order on, and `V_l = U(K_l)`. Then `a` times the optimum is at most the
 //! reward of greedy, under every load with which the servers run out in step `t` (`end`). Instead, `V_t` may be the
-//! least reward of a server full of one open type. The same is then true whatever types run out next (`all`), and the
-//! branch ends. If all types run out, greedy serves every job.
+//! smallest reward of a server that is full of jobs of one open type. The same inequality then holds for any types that
+//! run out next (`all`), and the branch ends. If all types run out, greedy serves every job.
 
 use std::collections::HashMap;
 
@@ -30,8 +30,8 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
         best.insert(open, (k, worth(&rewards, k)));
     }
     let mut claims = claims.iter();
-    // The orders that are still to be covered, the next one last. Each is stored as a length and a type. The order
-    // consists of so many types of the previous order, followed by the type.
+    // The orders that are still to be covered. The last entry is covered next. An entry is a length and a type. Its
+    // order consists of the first `length` types of the previous order, followed by the type.
     let mut pending = vec![(0, None)];
     let mut order: Vec<usize> = Vec::new();
     while let Some((length, next)) = pending.pop() {
@@ -39,7 +39,8 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
         order.extend(next);
         let types = problem.jobs.len();
         work::spend(2 * (types + 1) * (order.len() + 1))?;
-        // The position of every type in the order. Types that do not run out have the position after the last.
+        // The position of every type in the order. Types that are not in the order have the length of the order as
+        // their position.
         let mut place = vec![order.len(); types];
         order.iter().enumerate().for_each(|(at, j)| place[*j] = at);
         let open = |l: usize| (0..types).filter(|j| place[*j] >= l).collect::<Vec<usize>>();

@@ -1,4 +1,5 @@
-//! Limits on the cost of a small file, and defects that are reported in whatever position they stand.
+//! Tests of limits on the cost of small files. Also tests that a defect is reported regardless of its position in the
+//! file.
 
 use std::process::Command;
 
@@ -13,7 +14,7 @@ fn joined(count: usize, of: impl Fn(usize) -> String) -> String {
     (0..count).map(of).collect::<Vec<_>>().join(",")
 }
 
-/// Judging each of these claims separately took half a minute.
+/// The same claim is repeated many times. Judging each repetition separately took half a minute.
 #[test]
 fn what_is_claimed_again_is_not_judged_again() {
     let users = joined(300, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
@@ -29,8 +30,8 @@ fn what_is_claimed_again_is_not_judged_again() {
     assert_eq!(found(text).unwrap().reason.as_deref(), Some("something is claimed twice"));
 }
 
-/// The budget is charged for the numbers that an operation uses. One wide number among many users does not make every
-/// operation as expensive.
+/// The budget is charged for the widths of the numbers that an operation uses. One wide number among many users does
+/// not make every operation as expensive.
 #[test]
 fn one_wide_number_does_not_make_envy_too_large() {
     let users = joined(20_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 1}}}}"#));
@@ -87,8 +88,8 @@ fn wide_numbers_in_many_groups_are_not_too_large() {
     assert_eq!(found(text).unwrap().reason, None);
 }
 
-/// Among identical users with equal bundles of long numbers, one user is compared with one other. Rounded numbers
-/// could not tell these pairs apart.
+/// Many identical users have equal bundles of long numbers. Each user is compared with only one other user. Rounded
+/// numbers could not tell these pairs apart.
 #[test]
 fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
     let servers = joined(20, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 1000, "q": 1000}}}}"#));
@@ -106,12 +107,12 @@ fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
         )
     };
     assert_eq!(found(text("4")).unwrap().reason, None);
-    // A user that has less than all others envies them, even if only the last digit shows it.
+    // A user with fewer tasks than all others envies them, even if only the last digit shows the difference.
     assert!(found(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards")));
 }
 
-/// There are as many demands as users, and no bundle is within another. Comparing all of them is refused before the
-/// first comparison.
+/// There are as many demands as users, and no bundle is within another. A comparison of all bundles is rejected before
+/// the first comparison.
 #[test]
 fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
     const USERS: usize = 26_000;
@@ -141,7 +142,7 @@ fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
     );
 }
 
-/// In these queues one user after another gets all its tasks. Each event is charged for the nodes above it.
+/// In these queues one user after another gets all its tasks. Each event is charged only for the nodes above the user.
 #[test]
 fn a_tree_is_charged_by_what_its_events_touch() {
     let groups = joined(200, |q| {
@@ -173,13 +174,14 @@ fn a_tree_is_charged_by_what_its_events_touch() {
     assert!(found(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
 }
 
-/// Users may run on many classes and have tasks on one. A wide number of one user is charged only where it is used.
+/// Users may run on many classes and have tasks on one class. A wide number of one user is charged only where it is
+/// used.
 #[test]
 fn one_wide_number_does_not_make_a_tree_too_large() {
     let servers = joined(250, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 12}}}}"#));
     let users = joined(1_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
     let nines = "9".repeat(3_400);
-    // The first two users have swapped a fraction of their tasks. Each has 3 tasks in total.
+    // The first two users have swapped a fraction of their tasks. Each of them has 3 tasks in total.
     let tasks = |last: &str| {
         joined(1_000, |n| match n {
             0 | 1 => {
@@ -204,13 +206,13 @@ fn one_wide_number_does_not_make_a_tree_too_large() {
     assert!(found(text("0")).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
 }
 
-/// Returns the valid certificates of ratios and worst loads.
+/// Returns the valid certificates of the test kit about ratios and worst loads.
 fn about_reservations() -> impl Iterator<Item = Fixture> {
     accepted().into_iter().filter(|fixture| fixture.kind != Kind::Allocation)
 }
 
-/// Each of these strings and numbers makes a certificate malformed if it is unreadable, even though the reward of
-/// greedy is false and judged first.
+/// Each of these strings and numbers makes a certificate malformed if it is unreadable. The defect is reported even
+/// though the reward of greedy is false and is judged first.
 #[test]
 fn what_cannot_be_read_is_found_behind_what_is_false() {
     let mut found_behind = 0;
@@ -240,8 +242,8 @@ fn what_cannot_be_read_is_found_behind_what_is_false() {
     assert!(found_behind > 20, "{found_behind}");
 }
 
-/// Returns a certificate with one type of jobs that fills a server. Its price is proven by a table of 10^7 cells with
-/// numbers as large as this reward.
+/// Returns a certificate with one type of jobs, whose job fills a server. A table of 10^7 cells, with numbers as large
+/// as this reward, proves the price.
 fn wide_table(reward: &str) -> String {
     let table = r#"{"method": "dynamic-programme", "cells": 10000000}"#;
     let full = r#""configuration": {"j": "9999999"}"#;
@@ -262,7 +264,7 @@ fn wide_table(reward: &str) -> String {
     )
 }
 
-/// Runs the program with at most this much memory.
+/// Runs the program with at most `bytes` bytes of memory.
 fn within_bytes(bytes: u64, text: &str) -> std::process::Output {
     let path = std::env::temp_dir().join(format!("evenhand-check-{}-{bytes}.json", std::process::id()));
     std::fs::write(&path, text).unwrap();
@@ -276,10 +278,10 @@ fn within_bytes(bytes: u64, text: &str) -> std::process::Output {
 
 #[test]
 fn tables_of_wide_numbers_take_a_bounded_memory() {
-    // Two words for each number take 160 MB.
+    // The table takes 160 MB if each number has two words.
     let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(30))));
     assert_eq!(output.status.code(), Some(0), "{output:?}");
-    // Four words for each number are not allowed for 10^7 numbers.
+    // Four words for each number are too many for 10^7 numbers.
     let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(60))));
     assert_eq!(output.status.code(), Some(3), "{output:?}");
     assert!(
@@ -287,7 +289,7 @@ fn tables_of_wide_numbers_take_a_bounded_memory() {
     );
 }
 
-/// The JSON tree takes a bounded multiple of the text, however deeply it is nested.
+/// The JSON tree takes at most a constant multiple of the memory of the text, however deeply the text is nested.
 #[test]
 fn texts_are_read_in_linear_memory() {
     let nested = format!("{}0{}", "[".repeat(98), "]".repeat(98));

@@ -1,4 +1,4 @@
-//! The program: its exit status, the last line on stderr, and its output.
+//! Tests of the program: its exit status, the last line on stderr, and its output.
 
 use std::io::Write;
 use std::process::{Command, Output, Stdio};
@@ -82,7 +82,7 @@ fn standard_input_and_the_readers_own_problem() {
     assert_eq!(code(&run(&[&accepted(), "--problem", "-"], "{}")), 2);
 }
 
-/// An allocation file of the reader's own may have any field of the schema.
+/// An allocation file that the reader supplies may have any field of the schema.
 #[test]
 fn the_readers_own_allocation_with_every_field() {
     let schema = include_str!("../../../../crates/problem/src/schema/allocation.json");
@@ -109,7 +109,7 @@ fn the_readers_own_allocation_with_every_field() {
     assert_eq!(code(&run(&[&accepted(), "--allocation", "-"], &allocation("\"rules\": 1"))), 2);
 }
 
-/// An allocation that states the hash of a problem is about that problem.
+/// If an allocation states the hash of a problem, it is about that problem.
 #[test]
 fn the_readers_own_allocation_of_another_problem() {
     let text = std::fs::read_to_string(accepted()).unwrap();
@@ -131,7 +131,7 @@ fn the_readers_own_allocation_of_another_problem() {
     );
 }
 
-/// A title cannot stand in front of the hash, end its line, or hide characters.
+/// A title is never printed before the hash. It can neither end the line of the hash nor hide characters.
 #[test]
 fn titles_imitate_no_hash() {
     let certificate = |title: &str| {
@@ -172,7 +172,7 @@ fn titles_imitate_no_hash() {
     }
 }
 
-/// Only ASCII white space around the names of classes does not belong to the names.
+/// ASCII white space around the names of classes does not belong to the names. All other white space does.
 #[test]
 fn other_spaces_belong_to_a_name() {
     let certificate = |key: &str, holds: bool| {
@@ -195,7 +195,7 @@ fn other_spaces_belong_to_a_name() {
     assert_eq!(code(&run(&["-"], &certificate("a,\u{3000}b", true))), 2);
 }
 
-/// Evidence that no user needs is not read, but it still has to be an object.
+/// Evidence is not read if no user needs it, but it still has to be an object.
 #[test]
 fn evidence_about_nobody() {
     let text = |evidence: &str| {
@@ -217,7 +217,7 @@ fn evidence_about_nobody() {
     }
 }
 
-/// Shared time has to be requested, even if a class states times.
+/// Sharing by time has to be requested, even if a class states times.
 #[test]
 fn time_is_shared_only_where_it_is_asked_for() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
@@ -264,7 +264,7 @@ fn verdicts_are_of_what_is_valid() {
         let said = String::from_utf8(run(&["-"], text).stdout).unwrap();
         said.lines().find_map(|line| line.strip_prefix("allocation sha256 ").map(str::to_owned)).unwrap()
     };
-    // The spelling of a number does not change the hash, its value does.
+    // A different spelling of a number does not change the hash. A different value does.
     let tasks =
         |x: &str| text.replacen("{\"high-memory\":\"10\"}", &format!("{{\"high-memory\":\"{x}\"}}"), 1);
     assert_eq!(says(&text), says(&tasks("10.0")));
@@ -294,7 +294,7 @@ fn ratio_certificates() {
         assert_eq!(code(&run(&[&path, "--require", required], "")), expected, "{required}");
     }
     assert_eq!(code(&run(&[&path, "--sharing", "rdm"], "")), 2);
-    // In this certificate the optimum of whole servers is between 115 and 128.
+    // In this certificate the optimum of whole servers is only known to be between 115 and 128.
     let counted = self::path(Kind::Ratio, "counted");
     assert_eq!(code(&run(&[&counted], "")), 0);
     assert_eq!(code(&run(&[&counted, "--require", "exact"], "")), 1);
@@ -307,7 +307,7 @@ fn ratio_certificates() {
     let other = run(&[&path, "--problem", "-"], &problem.replace("10.0", "11"));
     assert_eq!(code(&other), 1);
     assert!(said(other).starts_with("not valid: the certificate is about another problem\n"));
-    // A problem of the other kind is refused.
+    // A problem of another kind is rejected.
     let allocation = r#"{"kind": "allocation-problem", "resources": ["x"], "users": [],
         "servers": [{"name": "s", "capacity": {"x": 1}}]}"#;
     assert_eq!(code(&run(&[&path, "--problem", "-"], allocation)), 2);
@@ -351,14 +351,13 @@ fn worst_load_certificates() {
     assert!(said.starts_with(proven) && said.ends_with("stated loads per server: j0 1, j2 1\n"), "{said}");
     assert_eq!(code(&run(&[&path, "--require", "exact", "--require", "ratio:5/6"], "")), 0);
     assert_eq!(code(&run(&[&path, "--require", "ratio:0.84"], "")), 1);
-    // A lower bound below 0 is refused, because it says nothing.
+    // A lower bound below 0 is rejected, because it says nothing.
     let text = std::fs::read_to_string(&path).unwrap();
     let below = text.replacen("\"ratio_lower\": \"5/6\"", "\"ratio_lower\": \"-1\"", 1);
     assert_ne!(below, text);
     let below = String::from_utf8(run(&["-"], &below).stdout).unwrap();
     assert!(below.contains("ratio_lower: greedy earns at least 0"), "{below}");
-    // Loads and numbers of servers are not part of the problem that this kind of certificate is about. Types and
-    // capacities are.
+    // Loads and numbers of servers do not belong to the problem of a worst-load certificate. Types and capacities do.
     let problem = r#"{"kind": "reservation-problem", "resources": ["x", "y", "idle"],
         "servers": [{"name": "p0", "count": 12, "capacity": {"x": 7, "idle": 7, "y": 8.0}}],
         "jobs": [{"name": "j0", "demand": {"x": 2, "y": 3}, "reward": 6},

@@ -1,4 +1,4 @@
-//! Certificates that an earlier version of the kernel judged wrongly, or on which it crashed.
+//! Tests with certificates that an earlier version of the kernel judged wrongly, or on which it crashed.
 
 use evenhand_check::{File, Options, Report, check};
 
@@ -8,8 +8,8 @@ fn found(text: String) -> Report {
     check(&File { name: "certificate".to_owned(), text }, &options).expect("a verdict")
 }
 
-/// A task on `near` is worth one task of A, and a task on `far` is worth three. Without the task on `far` no user is
-/// envied.
+/// Returns a certificate about envy up to one task. To user A, the task of B on `near` is worth one task, and its task
+/// on `far` is worth three. Without the task on `far`, no user is envied.
 fn one_less(server: &str, holds: bool, margin: &str, gain: &str) -> String {
     let pair = format!(r#""user": "A", "envied": "B", "server": "{server}""#);
     let evidence =
@@ -28,12 +28,13 @@ fn one_less(server: &str, holds: bool, margin: &str, gain: &str) -> String {
 #[test]
 fn ef1_takes_away_the_task_that_is_worth_most() {
     assert_eq!(found(one_less("far", true, "0", "")).reason, None);
-    // Without the task on `near` B is still envied, but that is not a violation.
+    // Without the task on `near`, B is still envied. But this does not violate the axiom, because the task on `far` may
+    // be removed.
     let reason = found(one_less("near", false, "-1/10", "2")).reason;
     assert!(reason.as_ref().is_some_and(|reason| reason.contains("no pair of users has")), "{reason:?}");
 }
 
-/// The task is on a single server of a class that is shared by time, and the server has none of the resource that it
+/// The task is on a single server of a class whose time is shared. The server has none of the resource that the task
 /// demands.
 #[test]
 fn a_task_that_cannot_run_takes_no_time() {
@@ -47,8 +48,8 @@ fn a_task_that_cannot_run_takes_no_time() {
     assert!(found(text.to_owned()).reason.is_some());
 }
 
-/// Returns a certificate with `n` users on 12 classes of 10 cpu, each with this number of tasks. The digits `scale`
-/// are appended to every level and price.
+/// Returns a certificate with `n` users on 12 classes of 10 cpu. Each user has `each` tasks. The digits `scale` are
+/// appended to every level and price.
 fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
     let classes = 12;
     let list = |of: &dyn Fn(usize) -> String, count: usize| (0..count).map(of).collect::<Vec<_>>().join(",");
@@ -56,7 +57,7 @@ fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
     let users = list(&|k| format!(r#"{{"name": "u{k}", "demand": {{"cpu": 1}}}}"#), n);
     let tasks = list(&|k| format!(r#""u{k}": {{"s{}": "{each}"}}"#, k % classes), n);
     let covers = list(&|k| format!(r#""u{k}""#), n);
-    // A share is a fraction of 120 cpu.
+    // Shares are fractions of 120 cpu.
     let weights = list(&|k| format!(r#""u{k}": "120{scale}""#), n);
     let prices = list(&|i| format!(r#""s{i}": {{"cpu": "1{scale}"}}"#), classes);
     format!(
@@ -70,23 +71,23 @@ fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
     )
 }
 
-/// Wide numbers are charged where they are used, and not for every demand of a user on a class. Before, 4,600 digits
-/// among 86,400 placements exceeded the budget of steps.
+/// Wide numbers are charged only where they are used, and not for every demand of a user on a class. Before this rule,
+/// 4,600 digits among 86,400 placements exceeded the budget of steps.
 #[test]
 fn wide_prices_of_many_placements_are_checked() {
     assert_eq!(found(scaled(60, "10/5", "", "0")).reason, None);
     assert!(found(scaled(60, "10/5", "", "-1/10")).reason.is_some());
     assert_eq!(found(scaled(7_200, "10/600", &"0".repeat(4_600), "0")).reason, None);
-    // Adding wide denominators is still refused before they are multiplied.
+    // A sum of wide denominators is still rejected before the denominators are multiplied.
     let text = scaled(480, &format!("1/1{}1", "0".repeat(99_990)), "", "0");
     let refused = check(&File { name: "certificate".to_owned(), text }, &Options::default());
     assert!(refused.is_err_and(|unusable| unusable.status == 3 && unusable.what.contains("too large")));
 }
 
-/// Returns a certificate of moves. User `x` of queue `a` runs one task and is entitled to two, and `y` of queue `b`
-/// stops one task for it. `due` states the tolerance of the certificate of fair shares, and its tasks of `x`. `rows`
-/// is the statement about queue `a`. `tolerance_after` is the tolerance of the certificate about the usage after the
-/// moves.
+/// Returns a certificate of moves. User `x` of queue `a` runs one task and is entitled to two tasks. User `y` of queue
+/// `b` stops one task, so that `x` can start one. `due` states the tolerance of the certificate of fair shares, and the
+/// tasks of `x` in this certificate. `rows` is the statement about queue `a`. `tolerance_after` is the tolerance of the
+/// certificate about the usage after the moves.
 fn moves(due: [&str; 2], rows: &str, tolerance_after: &str) -> String {
     let [tolerance_of_due, tasks] = due;
     let problem = r#""problem": {"kind": "allocation-problem", "resources": ["r"],
@@ -124,8 +125,8 @@ fn moves(due: [&str; 2], rows: &str, tolerance_after: &str) -> String {
 
 const SHORT: &str = r#"{"name": "a", "held": {"r": 1}, "due": {"r": 2}, "short": {"r": 1}, "by": "x"}"#;
 
-/// Within a tolerance, an allocation may have entries that are not tasks. A fair share used to be the sum of all
-/// entries, also of these.
+/// Within a tolerance, an allocation may have entries that do not count as tasks. An earlier version computed fair
+/// shares from the sum of all entries, including these entries.
 #[test]
 fn what_is_due_is_what_the_filling_ends_with() {
     assert_eq!(found(moves(["0", r#"{"s": 2}"#], SHORT, "0")).reason, None);
@@ -136,7 +137,8 @@ fn what_is_due_is_what_the_filling_ends_with() {
     assert!(reason.as_ref().is_some_and(|why| why.contains("queue `a`: an amount")), "{reason:?}");
 }
 
-/// The reader's largest tolerance used to ignore the tolerance of the certificate about the usage after the moves.
+/// An earlier version did not compare the reader's largest tolerance with the tolerance of the certificate about the
+/// usage after the moves.
 #[test]
 fn every_part_of_a_bundle_has_a_tolerance_that_is_allowed() {
     let reason = found(moves(["0", r#"{"s": 2}"#], SHORT, "0.9")).reason;

@@ -1,9 +1,9 @@
-//! Every certificate of the test kit: the kernel gives the expected verdict.
+//! Tests that the kernel gives the expected verdict for every certificate of the test kit.
 
 use evenhand_check::{File, Options, Report, Unusable, check};
 use evenhand_testkit::certificates::{Fixture, Kind, accepted, malformed, rejected, unread};
 
-/// Returns the verdict of the kernel if the certificate only has to be true.
+/// Returns the verdict of the kernel. The options of the reader allow the sharing and the tolerance of every fixture.
 fn found(fixture: &Fixture) -> Result<Report, Unusable> {
     let mut options = Options::default();
     if fixture.kind == Kind::Allocation {

@@ -1,4 +1,4 @@
-//! All integration tests of this crate, in one program so that it is linked once.
+//! All integration tests of this crate. They are in one program, which is linked only once.
 
 mod bounded;
 mod cli;

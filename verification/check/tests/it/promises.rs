@@ -1,4 +1,4 @@
-//! The promises of SECURITY.md about the program, for any file.
+//! Tests of the promises that SECURITY.md makes about the program, for any file.
 
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
@@ -9,12 +9,12 @@ use evenhand_testkit::damage::damaged_text;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// The promised bytes of memory: for each byte of the file, and in addition.
+/// The promised memory in bytes for each byte of the file. `BYTES_BESIDE` bytes are promised in addition.
 const BYTES_EACH: u64 = 100;
 const BYTES_BESIDE: u64 = 1 << 30;
 
-/// Runs the program in a folder on a file in it. The program gets exactly the promised memory, and may not write a
-/// single byte to a file.
+/// Runs the program in a folder on a file in the folder. The program gets exactly the promised memory, and may not
+/// write any byte to a file.
 fn run(folder: &Path, text: &str, format: &str) -> Output {
     std::fs::write(folder.join("c.json"), text).unwrap();
     let memory = BYTES_EACH * text.len() as u64 + BYTES_BESIDE;
@@ -48,7 +48,7 @@ fn memory_is_bounded_and_no_file_is_written() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// Numbers that are much longer than their text end the check by the budget, and not by lack of memory.
+/// If numbers are much longer than their text, the budget ends the check before memory runs out.
 #[test]
 fn digits_are_charged_before_they_are_made() {
     let folder = folder("digits");
@@ -73,7 +73,7 @@ fn digits_are_charged_before_they_are_made() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A file without an end is read up to the largest size of a file.
+/// The program reads at most the largest allowed size of a file that does not end.
 #[test]
 fn a_file_is_at_most_a_gibibyte() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenhand-check"));
@@ -83,7 +83,8 @@ fn a_file_is_at_most_a_gibibyte() {
     assert!(said.contains("expected at most 1073741824 bytes"), "{said}");
 }
 
-/// Any damage, and bytes that are not a certificate at all, give an answer and no panic.
+/// The program gives an answer and does not panic for damaged certificates, and for bytes that are not a certificate at
+/// all.
 #[test]
 fn whatever_the_bytes_it_does_not_panic() {
     let mut rng = Pcg64::seed_from_u64(25);
@@ -109,8 +110,8 @@ fn control_characters_are_escaped() {
     let fixture = accepted().into_iter().find(|fixture| fixture.name == "figure-1-drfh").unwrap();
     let name = fixture.text.split("\"users\"").nth(1).unwrap().split('"').nth(3).unwrap().to_owned();
     let hostile = fixture.text.replace(&format!("\"{name}\""), &format!("\"{HOSTILE}\""));
-    // The first text states the hash of the problem with the original name. The second is malformed JSON at the name,
-    // and the third has the name as an unknown field.
+    // The first text states the hash of the problem with the original name. The second text is malformed JSON at the
+    // name. The third text has the name as an unknown field.
     let twice = hostile.replacen(HOSTILE, &format!("{HOSTILE}\", \"{HOSTILE}"), 1);
     let unknown = hostile.replacen("\"claims\"", &format!("\"{HOSTILE}\""), 1);
     let mut escaped = 0;
@@ -129,7 +130,7 @@ fn control_characters_are_escaped() {
     std::fs::remove_dir_all(folder).unwrap();
 }
 
-/// A certificate that an allocation violates an axiom is valid, unless the reader requires the axiom.
+/// A certificate that proves that an allocation violates an axiom is valid, unless the reader requires the axiom.
 #[test]
 fn a_violation_that_is_shown_is_valid() {
     let fixture = accepted().into_iter().find(|fixture| fixture.text.contains("\"dominating\"")).unwrap();
@@ -142,7 +143,7 @@ fn a_violation_that_is_shown_is_valid() {
     assert!(found(&["pareto-optimal"]).is_some(), "{}", fixture.name);
 }
 
-/// A tolerance counts only if the reader allows it: up to a millionth, unless the reader grants more.
+/// A tolerance is accepted only if the reader allows it. The default limit is one millionth.
 #[test]
 fn a_wide_tolerance_has_to_be_allowed() {
     let reason = |fixture: &Fixture, most: Option<&str>| {

@@ -16,7 +16,7 @@ fn the_examples_of_the_standard() {
     assert!(examples.iter().all(|(text, hash)| digest::sha256(text) == *hash));
 }
 
-/// Lengths around the end of a block, where the padding needs another block.
+/// Messages whose length is near the end of a block, so that the padding needs another block.
 #[test]
 fn the_padding() {
     let hash = |length: usize| digest::sha256(&"a".repeat(length));

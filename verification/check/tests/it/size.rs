@@ -1,11 +1,12 @@
-//! The properties that make the kernel trustworthy: its size, as docs/checker.md states it, and its few dependencies.
+//! Tests of the properties that make the kernel trustworthy: its size, as docs/checker.md states it, and its few
+//! dependencies.
 //!
 //! A line of code is a line of `src`, formatted by rustfmt, that is neither blank nor only a comment (`//`, and so
 //! `///` and `//!`). A line with code and a comment counts as code. There are no block comments.
 
 use std::path::{Path, PathBuf};
 
-/// The modules about groups, which are not needed for an allocation without groups.
+/// The modules about groups. They are not needed to check an allocation without groups.
 const BESIDE: [&str; 11] = [
     "groups.rs",
     "groups/alone.rs",
@@ -24,7 +25,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Returns every source file below a folder, with its text.
+/// Returns every source file below a folder, with the text of the file.
 fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
     let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let (folders, files): (Vec<PathBuf>, Vec<PathBuf>) = entries.partition(|path| path.is_dir());
@@ -89,7 +90,7 @@ fn it_rests_on_exact_numbers_alone() {
             .map(str::to_owned)
             .collect::<Vec<String>>()
     };
-    // The second crate is a dependency of the first, and has its own line because of a feature.
+    // The second crate is a dependency of the first crate. It has its own line because of a feature.
     assert_eq!(dependencies("dependencies"), ["rug.workspace = true", "gmp-mpfr-sys.workspace = true"]);
     assert!(dependencies("build-dependencies").is_empty() && !manifest.contains("[target"));
     for root_file in ["lib.rs", "main.rs"] {

@@ -1,5 +1,5 @@
-//! The resources that are the bottleneck of every user: when the three bottleneck axioms apply, and to which
-//! resources.
+//! The resources that are the bottleneck of every user. They decide when the three bottleneck axioms apply, and to
+//! which resources.
 //!
 //! - bottleneck-fair: on every class where an active user can run, `d_nir / c_ir` is largest for the same resource
 //!   (PS-DSF, section II-A, "bottleneck fairness").
@@ -7,8 +7,9 @@
 //!   section III-C).
 //! - single-resource-fair: there is only one resource.
 //!
-//! If one of them applies, the axiom is weighted max-min ([`max_min`](super::max_min) with
-//! [`Share::Resource`](crate::Share::Resource)) on every such resource. There are several if demands tie exactly.
+//! If one of these axioms applies, it is weighted max-min ([`max_min`](super::max_min) with
+//! [`Share::Resource`](crate::Share::Resource)) on every such resource. There are several such resources if demands tie
+//! exactly.
 
 use std::cmp::Ordering;
 
@@ -38,8 +39,8 @@ fn single_resource(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     }
 }
 
-/// Checks that no class is time-shared. A class that is time-shared because of a stated `gamma` has no resource as a
-/// bottleneck.
+/// Returns an error if a class is time-shared. A class that is time-shared because of a stated `gamma` has no resource
+/// as a bottleneck.
 fn divided(problem: &Problem) -> Result<(), Inapplicable> {
     let Some(i) = (0..problem.n_servers()).find(|&i| problem.servers()[i].is_time_shared()) else {
         return Ok(());
@@ -86,8 +87,8 @@ fn global_resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
     usable(problem, left)
 }
 
-/// Keeps those resources of `left` that have the largest `demand / capacity`. Keeps none if no demanded resource has
-/// any capacity.
+/// Removes from `left` all resources except those with the largest `demand / capacity`. Removes all if no demanded
+/// resource has any capacity.
 fn keep_dominant<'p>(left: &mut Vec<usize>, demand: &Quantities, capacity: impl Fn(usize) -> &'p Rational) {
     let real = |r: &usize| demand.has(*r) && !capacity(*r).is_zero();
     let compare = |a: usize, b: usize| {
@@ -107,10 +108,10 @@ fn usable(problem: &Problem, left: Vec<usize>) -> Result<Vec<usize>, Inapplicabl
     if left.is_empty() { Err(Inapplicable::new("no server has any of the resource")) } else { Ok(left) }
 }
 
-/// One of the three axioms: max-min on every bottleneck resource.
+/// A bottleneck axiom: max-min on every bottleneck resource.
 pub(crate) struct Bottleneck {
     name: &'static str,
-    /// Returns the bottleneck resources of the axiom, ascending. There is at least one.
+    /// The function that returns the bottleneck resources of the axiom, ascending. There is at least one.
     resources: fn(&Problem) -> Result<Vec<usize>, Inapplicable>,
 }
 

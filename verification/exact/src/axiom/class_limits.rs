@@ -1,8 +1,8 @@
-//! Limits of groups on some server classes, and the amounts that an allocation leaves of them.
+//! Limits of groups on some server classes, and the amounts that an allocation leaves unused of these limits.
 //!
 //! A limit of group `v` on a set `S` of classes bounds $\sum x_{ni} d_{nir}$ over the users below `v` and the classes
-//! of `S`. The tasks that such limits allow a user are computed class by class. On class `i` this is the least
-//! $\max(0, L - \text{held}) / d_{nir}$ of the limits above the user whose sets contain `i`.
+//! of `S`. The number of tasks that such limits allow a user is computed for each class. On class `i` this number is
+//! the least $\max(0, L - \text{held}) / d_{nir}$ of the limits above the user whose sets contain `i`.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(super) struct ClassLimit<'p> {
 pub(super) struct ClassLimits<'p> {
     problem: &'p Problem,
     pub list: Vec<ClassLimit<'p>>,
-    /// For each group: the positions of its own limits in `list`.
+    /// For each group, the positions of its own limits in `list`.
     of_group: Vec<std::ops::Range<usize>>,
 }
 
@@ -75,8 +75,8 @@ impl<'p> ClassLimits<'p> {
         groups.above(groups.member(n).group).flat_map(|v| self.of_group[v].clone())
     }
 
-    /// Returns the number of tasks of a user that the limits allow on a class, and the limit that allows the fewest;
-    /// `None` if no limit counts these tasks.
+    /// Returns the number of tasks of user `n` that the limits allow on class `i`, and the limit that allows the
+    /// fewest. Returns `None` if no limit counts these tasks.
     pub fn tasks_allowed(&self, n: usize, i: usize) -> Option<(Rational, ClassMark)> {
         let all = self.above(n).map(|at| &self.list[at]);
         let all = all.filter_map(|limit| Some((self.left_of(limit, n, i)?, limit)));
@@ -86,7 +86,8 @@ impl<'p> ClassLimits<'p> {
         })
     }
 
-    /// Returns the number of tasks of a user that one limit allows on a class, or `None` if it does not count them.
+    /// Returns the number of tasks of user `n` that one limit allows on class `i`. Returns `None` if the limit does not
+    /// count them.
     fn left_of(&self, limit: &ClassLimit<'_>, n: usize, i: usize) -> Option<Rational> {
         let demand = &self.problem.demand(n, i)[limit.resource];
         let counts = !demand.is_zero() && limit.servers.binary_search(&i).is_ok();
@@ -95,12 +96,12 @@ impl<'p> ClassLimits<'p> {
 
     /// Searches for a distribution of a gang of `gang` tasks of user `n` over classes, within all limits on classes.
     /// Each limit counts the gang once, as a whole. `fitting` states how many tasks fit on the servers of each class.
-    /// Returns the tasks by class, or `None` if there is no such distribution.
+    /// Returns `(class, tasks)`, or `None` if there is no such distribution.
     ///
     /// Classes for which all limits count the same amounts form one column. The search is complete: it tries every
     /// number of tasks on a column, the largest first. Columns are sorted by the amounts that the limits count. If no
     /// later column takes less of any limit, only the largest number is tried, because every task on a later column
-    /// could also be on this one.
+    /// could also be on the present column.
     ///
     /// # Errors
     /// Returns [`TooLarge`] if the search exceeds the budget.
@@ -139,13 +140,14 @@ impl<'p> ClassLimits<'p> {
         Ok(Some(by_class))
     }
 
-    /// Returns whether some limit counts tasks of a user on a class where it can run.
+    /// Returns true if some limit counts tasks of user `n` on a class where the user can run.
     pub fn counts_tasks_of(&self, n: usize) -> bool {
         !self.list.is_empty() && self.problem.classes_of(n).any(|i| self.tasks_allowed(n, i).is_some())
     }
 }
 
-/// Classes for which the limits count the same amounts, for the search for the tasks of a gang.
+/// Classes for which the limits count the same amounts. The search for a distribution of a gang treats them as one
+/// column.
 struct Column<'d> {
     /// The amount that a task takes of each limit.
     takes: &'d [Rational],
@@ -153,7 +155,7 @@ struct Column<'d> {
     tasks: u64,
     /// The number of tasks that fit on the servers of all later columns.
     later: u64,
-    /// Whether no later column takes less of any limit.
+    /// True if no later column takes less of any limit.
     is_least: bool,
 }
 
@@ -179,8 +181,8 @@ impl<'d> Columns<'d> {
         Self(list)
     }
 
-    /// Returns the tasks of a gang by column, if all of them fit within the limits. Columns at the end that have no
-    /// tasks are omitted. Each number that is tried charges `steps`.
+    /// Returns the tasks of a gang on each column, if all of them fit within the limits. Columns at the end that have
+    /// no tasks are omitted. Each number that is tried charges `steps`.
     fn fill(
         &self,
         instance: &Instance<'_>,
@@ -202,7 +204,7 @@ impl<'d> Columns<'d> {
                 chosen.push(tasks);
                 continue;
             }
-            // Backtrack to the last column on which fewer tasks could help.
+            // Backtracks to the last column on which fewer tasks could help.
             loop {
                 let Some(tasks) = chosen.pop() else { return Ok(None) };
                 instance.budget().charge(steps)?;
@@ -222,7 +224,8 @@ impl<'d> Columns<'d> {
 }
 
 impl Column<'_> {
-    /// Subtracts the amounts of some tasks from the unused amounts of the limits, or adds them if `gives_back` is true.
+    /// Subtracts the amounts of `tasks` tasks from the unused amounts of the limits, or adds them if `gives_back` is
+    /// true.
     fn change(&self, left: &mut [Rational], tasks: u64, gives_back: bool) {
         for (left, d) in left.iter_mut().zip(self.takes).filter(|(_, d)| !d.is_zero()) {
             let taken = Rational::from(d * tasks);

@@ -9,8 +9,8 @@
 //!
 //! The axiom applies if tasks are whole: on every class, and on every server if there are placements.
 //!
-//! The margin is the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m` of active users. It is absent if there
-//! is no pair. Inactive users take no part.
+//! The margin is the least `(x_n - min(T_n, v)) / g_n` over the pairs `n != m` of active users. There is no margin if
+//! there is no pair. Inactive users take no part.
 
 use crate::axiom::envy_free::{Tightest, tightest_pair};
 use crate::axiom::rule::{Found, Rule, loss};
@@ -19,7 +19,7 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::{Inapplicable, Refusal};
 
-/// Checks that every task is whole.
+/// Returns an error unless every task is whole.
 ///
 /// # Errors
 /// Returns an error that names a user and a server whose tasks are not whole.
@@ -42,7 +42,7 @@ pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     Ok(())
 }
 
-/// The axiom.
+/// The axiom `ef1`.
 pub(crate) struct Ef1;
 
 impl Rule for Ef1 {

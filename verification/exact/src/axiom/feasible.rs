@@ -56,8 +56,8 @@ pub(super) fn slack(instance: &Instance<'_>, limit: Limit) -> Option<(Rational, 
     }
 }
 
-/// Returns the tightest limit with its margin. Among equal limits, rows come first, then tasks of users, then their
-/// accelerators, then entries, and each of these in ascending order.
+/// Returns the limit with the least margin, and this margin. Among equal limits, rows come first, then tasks of users,
+/// then accelerators of users, then entries, and each of these in ascending order.
 #[must_use]
 pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
     let stated = instance.stated();
@@ -77,7 +77,7 @@ pub fn tightest(instance: &Instance<'_>) -> Option<(Limit, Rational)> {
     least.map(|(limit, margin)| (limit, margin.to_rational()))
 }
 
-/// Returns whether the allocation, as it is stated, is exactly feasible.
+/// Returns true if the allocation, as it is stated, is exactly feasible.
 #[must_use]
 pub fn holds_exactly(instance: &Instance<'_>) -> bool {
     let stated = instance.stated();
@@ -92,7 +92,7 @@ pub fn holds_exactly(instance: &Instance<'_>) -> bool {
         && !(0..stated.problem().n_users()).any(has_too_much)
 }
 
-/// Returns whether no limit is exceeded by more than the tolerance. On single servers no excess is allowed.
+/// Returns true if no limit is exceeded by more than the tolerance. On single servers no excess is allowed.
 ///
 /// If an allocation is not feasible in this sense, no axiom except feasibility is claimed about it (docs/theory.md,
 /// section 7).
@@ -129,7 +129,7 @@ fn tasks_margin(stated: &Instance<'_>, n: usize) -> Option<Quotient> {
     Some(Quotient::new(left.numerator * scale.denom(), left.denominator * scale.numer()))
 }
 
-/// Returns the slack of the accelerators of an active user, and its margin `(at_most - sum_i x_ni / rate_ni) / at_most`.
+/// Returns the slack of an active user's accelerators, and its margin `(at_most - sum_i x_ni / rate_ni) / at_most`.
 fn accelerators(stated: &Instance<'_>, n: usize) -> Option<(Rational, Quotient)> {
     let row = &stated.limits().list()[stated.limits().of_accelerators(n)?];
     let slack = Rational::from(&row.most - &row.held);
@@ -147,7 +147,7 @@ fn refused<'a>(stated: &'a Instance<'_>) -> impl Iterator<Item = ((usize, usize)
     })
 }
 
-/// The axiom.
+/// The axiom `feasible`.
 pub(crate) struct Feasible;
 
 impl Rule for Feasible {

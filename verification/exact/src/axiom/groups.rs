@@ -21,35 +21,35 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use crate::sparse::at;
 
-/// The largest number of groups times resources that is judged. Each cell takes about 50 bytes of memory, twice for
-/// lacks.
+/// The largest number of groups times resources for which the axioms are judged. Each cell takes about 50 bytes of
+/// memory, twice for lacks.
 const MOST_CELLS: usize = 1_000_000;
-/// The memory for that number of cells.
+/// The memory in bytes for [`MOST_CELLS`] cells.
 const MOST_BYTES: u64 = 100_000_000;
 
 /// The usage of every group and of the root.
 pub(super) struct Holdings<'p> {
     pub problem: &'p Problem,
     pub promises: Promises,
-    /// The usage `U_v`, by group and resource.
+    /// The usage `U_v` of each group, by resource.
     pub used: Vec<Vec<Rational>>,
-    /// The usage `U` of the root by resource, and the amount of it that is kept back for groups.
+    /// The usage `U` of the root for each resource, and the amount of it that is kept back for groups.
     pub root: Vec<OfRoot>,
     /// The limits on server classes, with the unused amount of each.
     pub on: ClassLimits<'p>,
 }
 
-/// The usage of a resource by all users and groups.
+/// The usage of a resource by all users and groups: the usage of the root.
 #[derive(Clone, Default)]
 pub(super) struct OfRoot {
-    /// The usage, including amounts that are kept back.
+    /// The usage, including the amounts that are kept back.
     pub used: Rational,
-    /// The sum of the amounts kept back.
+    /// The sum of the amounts that are kept back.
     pub kept: Rational,
 }
 
 impl OfRoot {
-    /// Returns whether the capacity bounds the usage, that is, whether groups keep some of the resource back.
+    /// Returns true if the capacity bounds the usage. This is so if groups keep some of the resource back.
     pub fn is_bounded(&self) -> bool {
         !self.kept.is_zero()
     }
@@ -57,16 +57,19 @@ impl OfRoot {
 
 /// A limit of a group or of the root, and its unused amount.
 struct Limited<'h> {
-    /// The group; `None` for the root.
+    /// The group. `None` for the root.
     group: Option<usize>,
     resource: usize,
-    /// The server classes; empty for the whole cluster.
+    /// The server classes. Empty for the whole cluster.
     on: &'h [usize],
     slack: Rational,
     margin: Rational,
 }
 
-/// Returns the total tasks of each user, unless there are too many groups and resources to judge.
+/// Returns the total tasks of each user.
+///
+/// # Errors
+/// Returns [`Refusal`] if there are too many groups and resources to judge.
 fn totals(instance: &Instance<'_>) -> Result<Vec<Rational>, Refusal> {
     let problem = instance.problem();
     if problem.groups().list().len().saturating_mul(problem.n_resources()) > MOST_CELLS {
@@ -147,7 +150,7 @@ impl<'p> Holdings<'p> {
     }
 }
 
-/// Checks that there are groups, and that no server class is time-shared.
+/// Returns an error if there are no groups, or if a server class is time-shared.
 pub(super) fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
     if problem.groups().list().is_empty() {
         return Err(Inapplicable::new("the users stand in no groups".to_owned()));

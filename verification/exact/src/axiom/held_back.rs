@@ -1,20 +1,20 @@
 //! Work-conserving if groups keep capacity back (docs/theory.md, section 9): a user that groups stop in this way does
 //! not count as lacking tasks.
 //!
-//! User `n` may run further tasks only while, for every group above it, `U_vr` stays at or below the limit (or where it
-//! is now, if that is higher). In addition `U_r` of the root has to stay at or below the capacity, for a resource `r`
-//! of which groups keep some back. Usage within an amount that is kept back for a group does not raise the usage of the
-//! groups above it. Groups count base demands. So a limit `L` allows
+//! User `n` may run further tasks only while, for every group above it, `U_vr` stays at or below the limit, or at or
+//! below its present value if this value is above the limit. In addition `U_r` of the root has to stay at or below the
+//! capacity, for a resource `r` of which groups keep some back. Usage within an amount that is kept back for a group
+//! does not raise the usage of the groups above it. Groups count base demands. So a limit `L` allows
 //!
 //! $$\frac{\max(0, L_{vr} - U_{vr}) + s_{vr}}{d_{nr}}$$
 //!
 //! tasks, where $s_{vr}$ are the amounts between `n` and `v` that are kept back and not used. The capacity gives the
-//! same bound at the root. For a group of weight 0 that gets nothing beyond its guarantee (`zero-weight: never`), the
-//! guarantee is a limit too. If it names no resource that `n` demands, or names one with 0, no task is allowed. The
-//! number of further tasks of `n` is the least of these numbers and of the number that the free capacity of the servers
-//! allows. On single servers it is one gang, if each of these numbers is at least a gang. A limit of a group on server
-//! classes counts on each of these classes like an additional row. On single servers it counts a gang once, with all
-//! its tasks on these classes.
+//! same bound at the root. For a group of weight 0 that gets no more than its guarantee (`zero-weight: never`), the
+//! guarantee is also a limit. If the guarantee names no resource that `n` demands, or states 0 for a demanded resource,
+//! no task is allowed. The number of further tasks of `n` is the least of these numbers and of the number that the free
+//! capacity of the servers allows. On single servers, one gang may run if each of these numbers is at least a gang. A
+//! limit of a group on server classes counts on each of these classes like an additional row. On single servers such a
+//! limit counts a gang once, with all its tasks on these classes.
 
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Problem, Rational, ServerClass};
@@ -30,7 +30,7 @@ use crate::names::write::{Json, Names};
 use crate::refusal::{Inapplicable, Refusal};
 use crate::sparse::at;
 
-/// Checks that no class is time-shared if groups keep capacity back, because they keep it by resource.
+/// Returns an error if groups keep capacity back and a class is time-shared. Groups keep capacity back by resource.
 pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     match problem.groups().hold_back() && problem.servers().iter().any(ServerClass::is_time_shared) {
         true => Err(Inapplicable::new("groups hold resources back, and time is shared".to_owned())),
@@ -38,7 +38,7 @@ pub(super) fn applies_to(problem: &Problem) -> Result<(), Inapplicable> {
     }
 }
 
-/// Checks that the allocation divides resources, if groups keep some of them back.
+/// Returns an error if groups keep resources back and the allocation does not divide resources.
 pub(super) fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     let constraints = instance.constraints();
     let is_timed = (0..instance.problem().n_servers()).any(|i| constraints.is_time_shared(i));
@@ -67,14 +67,15 @@ impl<'p> HeldBack<'p> {
         Ok(Some(Self { capacity: problem.total_capacity().to_vec(), holdings }))
     }
 
-    /// Returns all reasons in the groups that could stop a user, each with the number of further tasks that it allows.
+    /// Returns all limits and guarantees of groups that could stop a user, each with the number of further tasks that
+    /// it allows.
     fn stops(&self, n: usize) -> Vec<(Rational, Stop)> {
         let problem = self.holdings.problem;
         let groups = problem.groups();
         let demand = problem.users()[n].base_demand();
         let asked = || demand.entries().iter().filter(|(r, _)| !self.capacity[*r].is_zero());
-        // For each demanded resource: the amount that additional usage can use before it raises the usage of the group
-        // `v`.
+        // For each demanded resource, the amount of additional usage that is possible before the usage of group `v`
+        // rises.
         let mut spare = vec![Rational::new(); asked().count()];
         let mut stops = Vec::new();
         let never = groups.share().zero_weight == ZeroWeight::Never;
@@ -108,8 +109,8 @@ impl<'p> HeldBack<'p> {
         stops
     }
 
-    /// Converts a number of allowed tasks to a fraction of `g_n`; on single servers to 1 if a gang is allowed,
-    /// else 0.
+    /// Converts a number of allowed tasks to a fraction of `g_n`. On single servers, converts it to 1 if a gang is
+    /// allowed, and to 0 otherwise.
     fn left(instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
         match instance.placements() {
             None => tasks / instance.scale(n),
@@ -117,14 +118,14 @@ impl<'p> HeldBack<'p> {
         }
     }
 
-    /// Returns the least number of tasks that a reason allows a user, over `g_n`, and this reason.
+    /// Returns the least number of tasks that a limit or guarantee allows a user, over `g_n`, and the reason.
     fn least(&self, instance: &Instance<'_>, n: usize) -> Option<(Rational, Stop)> {
         let least = self.stops(n).into_iter().min_by(|a, b| a.0.cmp(&b.0));
         least.map(|(tasks, stop)| (Self::left(instance, n, tasks), stop))
     }
 
-    /// Returns the tasks that fit on the classes within the limits on them, or `None` if no such limit counts the
-    /// user's tasks.
+    /// Returns the tasks that fit on the classes within the limits on classes. Returns `None` if no such limit counts
+    /// the user's tasks.
     fn class_by_class(&self, instance: &Instance<'_>, n: usize) -> Option<ByClass> {
         let on = &self.holdings.on;
         if !on.counts_tasks_of(n) {
@@ -155,7 +156,7 @@ impl<'p> HeldBack<'p> {
         Some(ByClass { more: self.more(instance, n, sum), short, limits, place })
     }
 
-    /// Returns whether a gang that fits on single servers also fits within the limits on classes, or `None` if no
+    /// Computes whether a gang that fits on single servers also fits within the limits on classes. Returns `None` if no
     /// such limit counts the user's tasks.
     fn gang_by_class(
         &self,
@@ -178,7 +179,7 @@ impl<'p> HeldBack<'p> {
                 None => short.extend(rows.iter().map(|row| *row as u32)),
             }
         }
-        // Takes the first class on which the whole gang fits, or search for a distribution over several classes.
+        // Take the first class on which the whole gang fits, or search for a distribution over several classes.
         let whole = (0..free.fitting.len()).find(|&at| free.fitting[at].tasks == gang && leaves_gang(at));
         let by_class = match whole {
             Some(at) => Some(vec![(free.fitting[at].class, gang)]),
@@ -189,7 +190,7 @@ impl<'p> HeldBack<'p> {
         Ok(Some(ByClass { more, short, limits, place }))
     }
 
-    /// Converts a number of tasks as [`Self::left`] does, after limiting it to the tasks that the user has left.
+    /// Converts a number of tasks like [`Self::left`], but counts at most the tasks that the user still lacks.
     fn more(&self, instance: &Instance<'_>, n: usize, tasks: Rational) -> Rational {
         let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
         Self::left(instance, n, left.into_iter().fold(tasks, Rational::min))
@@ -257,17 +258,17 @@ impl<'p> HeldBack<'p> {
 
 /// The tasks that fit on the classes where a user can run, within the limits on them.
 struct ByClass {
-    /// The number of tasks over `g_n`.
+    /// The number of tasks, over `g_n`.
     more: Rational,
     /// The scarcest rows, on the classes where no limit allows fewer tasks.
     short: Vec<u32>,
     /// The classes where a limit allows fewer tasks, and these limits.
     limits: Vec<(usize, ClassMark)>,
-    /// The class on which most tasks fit, if any fit.
+    /// The class on which most tasks fit. `None` if no task fits.
     place: Option<Room>,
 }
 
-/// Returns the unused part of an amount, at least 0.
+/// Returns the unused part of the amount `of`, at least 0.
 fn unused(of: &Rational, used: &Rational) -> Rational {
     Rational::from(of - used).max(Rational::new())
 }

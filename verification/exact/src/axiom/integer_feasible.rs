@@ -23,7 +23,7 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number, string};
 use crate::refusal::{Inapplicable, Refusal};
 
-/// Checks that the tasks are assigned to single servers.
+/// Returns an error unless the tasks are assigned to single servers.
 ///
 /// # Errors
 /// Returns the reason why they are not, in words.
@@ -31,9 +31,9 @@ pub fn applies(instance: &Instance<'_>) -> Result<(), Inapplicable> {
     singles(instance).map(|_| ())
 }
 
-/// Returns the tightest limit with its slack and margin, or `None` if there is no limit. Among equal limits, limits of
-/// servers come before limits of users, lower servers before higher ones, and on one server rows before entries. If
-/// `whole` is true, fractional tasks violate a limit.
+/// Returns the limit with the least margin, with its slack and margin. Returns `None` if there is no limit. Among equal
+/// limits, limits of servers come before limits of users, lower servers before higher servers, and on one server rows
+/// before entries. If `whole` is true, fractional tasks violate a limit.
 ///
 /// # Errors
 /// Returns the reason why the axiom does not apply, in words.
@@ -112,8 +112,8 @@ fn of_row(instance: &Instance<'_>, single: &Placement, row: usize) -> Option<(Ra
     Some((slack.clone(), slack / capacity))
 }
 
-/// Returns the slack of an entry in tasks, which is minus its defect, and its margin. Returns `None` if the entry has
-/// no defect.
+/// Returns the slack of an entry in tasks, and its margin. The slack is minus the defect of the entry. Returns `None`
+/// if the entry has no defect.
 fn of_entry(
     instance: &Instance<'_>,
     n: usize,
@@ -134,7 +134,7 @@ fn of_entry(
     }
 }
 
-/// The axiom.
+/// The axiom `integer-feasible`.
 pub(crate) struct IntegerFeasible;
 
 impl Rule for IntegerFeasible {

@@ -1,12 +1,12 @@
 //! Integer Pareto optimal: no assignment of whole tasks to single servers gives some user more and no user less. The
-//! axiom is about the tasks `x_n` of the users, and applies if these are whole, like EF1 ([`super::ef1`]).
+//! axiom is about the tasks `x_n` of the users. Like EF1 ([`super::ef1`]), it applies if all tasks are whole.
 //!
 //! The margin is 0, or -1 if some user could have a whole task more. No tolerance reaches -1.
 //!
 //! The evidence that the axiom holds are [`Prices`] as for [`pareto_optimal`]. Their gap bounds the gain of any
-//! allocation, whole or not. A whole task of user `n` contributes `l_n` to it, so if the gap is less than every `l_n`,
-//! no further whole task fits. Not every optimum has such prices. If dividing tasks would gain as much as a whole task,
-//! prices prove nothing.
+//! allocation, whole or not. A whole task of user `n` contributes `l_n` to the gap. So if the gap is less than every
+//! `l_n`, no further whole task fits. Not every optimum has such prices. If dividing tasks would gain as much as a
+//! whole task, prices prove nothing.
 //!
 //! The evidence that the axiom is violated is an integer feasible placement of whole tasks that dominates.
 
@@ -39,11 +39,11 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     }
 }
 
-/// Returns -1, after a check that some user gains in `dominating` and no user loses.
+/// Returns the margin -1 if some user gains in `dominating` and no user loses.
 ///
 /// # Errors
-/// Returns [`Refusal`] if tasks are not whole in either allocation, if the placements do not fit on the servers, or
-/// if they do not dominate.
+/// Returns [`Refusal`] if tasks are not whole in either allocation, if the placements do not fit on the servers, or if
+/// they do not dominate.
 pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &[Placement]) -> Result<Rational, Refusal> {
     ef1::applies(instance)?;
     let better = instance.with_placements(dominating)?;
@@ -55,7 +55,7 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &[Placement]) -
     Ok(Rational::from(-1))
 }
 
-/// The axiom.
+/// The axiom `integer-pareto-optimal`.
 pub(crate) struct IntegerParetoOptimal;
 
 impl Rule for IntegerParetoOptimal {

@@ -1,17 +1,17 @@
 //! The lack of a user: the number of further tasks to which the guarantees above it entitle it (docs/axioms.md,
 //! "Guarantees: the lack").
 //!
-//! Only stated guarantees count. Let `w` be the lowest group above user `n` that states one. The whole usage of `w`
-//! counts. For groups next to the path from `w` to the root only usage that is covered by a guarantee counts, because
-//! any other usage has to give way first:
+//! Only stated guarantees count. Let `w` be the lowest group above user `n` that states a guarantee. The whole usage of
+//! `w` counts. For groups next to the path from `w` to the root only usage that is covered by a guarantee counts,
+//! because any other usage has to give way first:
 //!
-//! $$P_{cr} = \min(U_{cr}, G_{cr}) \text{ if } c \text{ states a guarantee, else } \sum_{k \text{ in } c}
-//! \max(P_{kr}, K_{kr}).$$
+//! $$P_{cr} = \min(U_{cr}, G_{cr}) \text{ if } c \text{ states a guarantee, else } \sum_{k \text{ in } c} \max(P_{kr},
+//! K_{kr}).$$
 //!
-//! The counted usage of a group above `n` is $V_{vr} = U_{vr}$ up to `w`. Above `w`, with the child `k` towards `n`,
-//! it is $V_{vr} = \max(V_{kr}, K_{kr}) + \sum_{c \ne k} \max(P_{cr}, K_{cr})$. Every limit and guarantee `B` above
-//! `n` allows $(B - V_{vr} + s_{vr}) / d_{nr}$ tasks, where $s_{vr}$ are the amounts between `n` and `v` that are
-//! kept back and not used.
+//! The counted usage of a group above `n` is $V_{vr} = U_{vr}$ up to `w`. Above `w`, with the child `k` towards `n`, it
+//! is $V_{vr} = \max(V_{kr}, K_{kr}) + \sum_{c \ne k} \max(P_{cr}, K_{cr})$. Every limit and guarantee `B` above `n`
+//! allows $(B - V_{vr} + s_{vr}) / d_{nr}$ tasks, where $s_{vr}$ are the amounts between `n` and `v` that are kept back
+//! and not used.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -45,17 +45,17 @@ pub struct Lacks<'p> {
     problem: &'p Problem,
     promises: Promises,
     totals: Vec<Rational>,
-    /// The usage `U_v`, by group and resource.
+    /// The usage `U_v` of each group, by resource.
     used: Vec<Vec<Rational>>,
-    /// The sum of `max(P, K)` over the child groups, by group and resource.
+    /// For each group and resource, the sum of `max(P, K)` over the child groups.
     below: Vec<Vec<Rational>>,
     /// The limits on server classes, ascending by group.
     on: Vec<ClassUse<'p>>,
-    /// For each group: the positions of its own limits in `on`.
+    /// For each group, the positions of its own limits in `on`.
     on_of_group: Vec<Range<usize>>,
 }
 
-/// A limit on server classes, and its usage by group.
+/// A limit on server classes, and how much of it each group uses.
 #[derive(Debug, Clone)]
 struct ClassUse<'p> {
     group: usize,
@@ -63,11 +63,11 @@ struct ClassUse<'p> {
     /// The classes, ascending.
     servers: &'p [usize],
     most: &'p Rational,
-    /// The usage by each group that is `group` or below it and whose users run tasks on these classes.
+    /// The usage by each group that is `group` or below it, if its users run tasks on these classes.
     of: BTreeMap<usize, Held>,
 }
 
-/// The usage of a limit on classes by the users of a group.
+/// How much of a limit on classes the users of a group use.
 #[derive(Debug, Clone, Default)]
 struct Held {
     /// The whole usage of all users below the group.
@@ -76,7 +76,7 @@ struct Held {
     below: Rational,
 }
 
-/// Returns the usage `U_v`, by group and resource, for these total tasks by user.
+/// Returns the usage `U_v` of each group, by resource. `totals` are the total tasks of each user.
 pub(super) fn uses(problem: &Problem, promises: &Promises, totals: &[Rational]) -> Vec<Vec<Rational>> {
     let groups = problem.groups();
     let mut used = vec![vec![Rational::new(); problem.n_resources()]; groups.list().len()];
@@ -98,8 +98,8 @@ pub(super) fn uses(problem: &Problem, promises: &Promises, totals: &[Rational]) 
 }
 
 impl<'p> Lacks<'p> {
-    /// Prepares the lacks of an allocation with these total tasks by user. The tasks by user and class (`tasks`) are
-    /// read only if a group limits server classes, and may be empty otherwise.
+    /// Prepares the lacks of an allocation. `totals` are the total tasks of each user. `tasks` lists `(class, tasks)`
+    /// for each user. It is read only if a group limits server classes, and may be empty otherwise.
     #[must_use]
     pub fn new(problem: &'p Problem, totals: &[Rational], tasks: &[Vec<(usize, Rational)>]) -> Self {
         let groups = problem.groups();
@@ -128,12 +128,12 @@ impl<'p> Lacks<'p> {
         lacks
     }
 
-    /// Returns the amount kept back, `K_v`.
+    /// Returns `K_v`, the amount of resource `r` that is kept back for group `v`.
     fn kept(&self, v: usize, r: usize) -> Rational {
         at(&self.promises.kept[v], r).cloned().unwrap_or_default()
     }
 
-    /// Returns the usage that guarantees cover, `P_v`.
+    /// Returns `P_v`, the usage of resource `r` by group `v` that guarantees cover.
     fn promised_use(&self, v: usize, r: usize) -> Rational {
         match &self.problem.groups().list()[v].guarantee {
             Some(stated) => {
@@ -143,7 +143,7 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// Computes the usage of every limit on classes, by group.
+    /// Computes how much of every limit on classes each group uses.
     fn limit_classes(&mut self, tasks: &[Vec<(usize, Rational)>]) {
         let groups = self.problem.groups();
         for (group, of) in groups.list().iter().enumerate() {
@@ -196,8 +196,8 @@ impl<'p> Lacks<'p> {
         }
     }
 
-    /// Returns the counted usage of a limit on classes for a user with this path. The group at position `lowest` of
-    /// the path is the lowest one that states a guarantee.
+    /// Returns the counted usage of a limit on classes for a user with this path. The group at position `lowest` of the
+    /// path is the lowest group that states a guarantee.
     fn counted_on(&self, limit: &ClassUse<'_>, path: &[usize], lowest: usize) -> Rational {
         let all = |v: usize| limit.of.get(&v).map(|held| held.all.clone()).unwrap_or_default();
         let end = path.iter().position(|v| *v == limit.group).unwrap_or_default();
@@ -214,8 +214,9 @@ impl<'p> Lacks<'p> {
         counted
     }
 
-    /// Adds the numbers of tasks that limits on classes allow a user: one number for all its classes together, if
-    /// each has such a limit, and one for every limit that counts its tasks on all of them.
+    /// Adds to `rooms` the numbers of tasks that limits on classes allow a user. There is one number for all its
+    /// classes together if each class has such a limit, and one number for every limit that counts the user's tasks on
+    /// all its classes.
     fn rooms_on_classes(&self, n: usize, path: &[usize], lowest: usize, rooms: &mut Vec<Rational>) {
         let own = path.iter().flat_map(|v| self.on_of_group.get(*v).cloned().unwrap_or_default());
         let mut left: Vec<(&ClassUse<'_>, Rational, Option<Rational>)> = own
@@ -291,8 +292,8 @@ impl<'p> Lacks<'p> {
         rooms.into_iter().min().map(|least| least.max(Rational::new())).unwrap_or_default()
     }
 
-    /// Returns the number of elementary steps that [`Lacks::new`] and one [`Lacks::of`] for each user take for limits
-    /// on classes.
+    /// Returns the number of elementary steps for limits on classes that [`Lacks::new`] takes together with one
+    /// [`Lacks::of`] for each user.
     pub(super) fn steps_on_classes(problem: &Problem, tasks: &Tasks) -> u64 {
         let groups = problem.groups();
         if !groups.limit_classes() {

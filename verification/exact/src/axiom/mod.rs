@@ -1,10 +1,10 @@
 //! The axioms of fairness, one file each: functions that build and check claims.
 //!
-//! Every axiom has a margin without a unit: the least slack of its inequalities. Users are measured in `g_n = min(T_n,
-//! gamma_n)`, rows as a fraction of their capacity, and proportional fairness as a fraction of `sum_n w_n x_n^(1 -
-//! alpha)`. An axiom holds if its margin is at least 0. It holds within the tolerance if the margin is at least minus
-//! the tolerance, and is violated otherwise. If there is no user or no pair to compare, the axiom holds, and the margin
-//! is absent.
+//! Every axiom has a margin without a unit: the least slack of its inequalities. Users are measured in
+//! `g_n = min(T_n, gamma_n)`, rows as a fraction of their capacity, and proportional fairness as a fraction of
+//! `sum_n w_n x_n^(1 - alpha)`. An axiom holds if its margin is at least 0. It holds within the tolerance if the margin
+//! is at least minus the tolerance, and is violated otherwise. If there is no user or no pair to compare, the axiom
+//! holds without a margin.
 
 mod bottleneck;
 mod class_limits;
@@ -41,7 +41,7 @@ use rule::Rule;
 pub enum Axiom {
     /// No capacity or number of tasks is exceeded, and no entry is negative or misplaced.
     Feasible,
-    /// Every placed task is whole and runs on one server.
+    /// Every placed task is a whole task and runs on one server.
     IntegerFeasible,
     /// No user has resources that do not serve a task. This holds by construction, because an allocation consists of
     /// tasks. The margin is 0.
@@ -52,7 +52,7 @@ pub enum Axiom {
     ParetoOptimal,
     /// No assignment of whole tasks to single servers gives some user more and no user less.
     IntegerParetoOptimal,
-    /// No user would prefer the bundle of another user, scaled by their weights.
+    /// No user would prefer the bundle of another user, scaled by the weights of the two users.
     EnvyFree,
     /// Envy-free up to one task of the envied user.
     Ef1,
@@ -62,13 +62,13 @@ pub enum Axiom {
     BottleneckFair,
     /// Weighted max-min on the resource that is the global dominant resource of every user.
     GlobalBottleneckFair,
-    /// Weighted max-min on the only resource.
+    /// Weighted max-min on the single resource of the problem.
     SingleResourceFair,
     /// Weighted lexicographic max-min of a named [`Share`](crate::Share).
     MaxMin,
     /// Weighted lexicographic max-min of a named [`Share`](crate::Share) among whole tasks over time.
     MaxMinPackings,
-    /// No justified complaints: every user has all its tasks, or its entitlement of a saturated row.
+    /// No justified complaints: every user has all its tasks, or its entitlement on a saturated row.
     Njc,
     /// Per-server dominant-share fairness: every user has all its tasks, or a bottleneck on every class.
     PsDsf,
@@ -78,9 +78,9 @@ pub enum Axiom {
     Limits,
     /// No user lacks tasks to which the guarantees of the groups above it entitle it.
     Guarantees,
-    /// No group could have more for each of its users with its own fraction of the cluster.
+    /// No group could have more for each of its users if it had its own fraction of the cluster.
     GroupSharingIncentive,
-    /// No group could have more for each of its users with the usage of a sibling, scaled by their weights.
+    /// No group could have more for each of its users if it had the usage of a sibling, scaled by their weights.
     GroupEnvyFree,
     /// Every user has the tasks that hierarchical filling gives it.
     Tree,
@@ -125,7 +125,7 @@ impl Axiom {
         Self::ALL.into_iter().find(|axiom| axiom.name() == name)
     }
 
-    /// Returns the error that there is no axiom of this name. The error lists all names.
+    /// Returns the error that no axiom has the name `name`. The error lists all names.
     #[must_use]
     pub fn unknown(name: &str) -> ParameterError {
         let known = Self::ALL.map(Self::name).join(", ");
@@ -143,18 +143,17 @@ impl Axiom {
         }
     }
 
-    /// Returns whether a claim needs evidence that only a solver finds ([`Claim::with_evidence`]). The other axioms
-    /// derive their evidence from the allocation ([`Claim::derive`]).
+    /// Returns true if a claim needs evidence that only a solver can compute ([`Claim::with_evidence`]). The evidence
+    /// of the other axioms is derived from the allocation ([`Claim::derive`]).
     ///
-    /// [`Claim::with_evidence`]: crate::Claim::with_evidence
-    /// [`Claim::derive`]: crate::Claim::derive
+    /// [`Claim::with_evidence`]: crate::Claim::with_evidence [`Claim::derive`]: crate::Claim::derive
     #[must_use]
     pub fn needs_evidence(self) -> bool {
         self.rule().needs_evidence()
     }
 
-    /// Returns every axiom that makes sense for a problem. Axioms about groups are included only if there are groups,
-    /// and the axiom about packings only if there are none.
+    /// Returns the axioms that can be asked about a problem. Axioms about groups are included only if there are groups,
+    /// and the axiom about packings is included only if there are no groups.
     pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
         let has_groups = !problem.groups().list().is_empty();
         // Packings of users in groups are not defined.
@@ -164,7 +163,7 @@ impl Axiom {
         Self::ALL.into_iter().filter(move |axiom| is_asked(*axiom))
     }
 
-    /// Returns whether the axiom is about groups of users.
+    /// Returns true if the axiom is about groups of users.
     #[must_use]
     pub const fn is_about_groups(self) -> bool {
         matches!(
@@ -173,8 +172,8 @@ impl Axiom {
         )
     }
 
-    /// Returns whether the axiom compares an allocation with all possible allocations, which respect the limits of
-    /// groups.
+    /// Returns true if the axiom compares an allocation with all possible allocations. These possible allocations
+    /// respect the limits of groups.
     #[must_use]
     pub const fn is_about_optima(self) -> bool {
         matches!(
@@ -189,11 +188,12 @@ impl Axiom {
         )
     }
 
-    /// Checks that the axiom is defined for the rates of the users and for limits of their accelerators (docs/theory.md,
-    /// section 12). An axiom that ignored such a limit would judge allocations by others that are not feasible.
+    /// Returns an error if the axiom is not defined for the rates of the users or for limits of their accelerators
+    /// (docs/theory.md, section 12). An axiom that ignored such a limit would compare allocations with infeasible
+    /// allocations.
     ///
     /// # Errors
-    /// Returns the reason why it does not apply.
+    /// Returns the reason why the axiom does not apply.
     pub fn covers(self, problem: &Problem) -> Result<(), Inapplicable> {
         let is_of_base_demands =
             matches!(self, Self::BottleneckFair | Self::GlobalBottleneckFair | Self::SingleResourceFair);
@@ -258,10 +258,10 @@ impl Axiom {
 }
 
 impl Parameters {
-    /// Returns the same parameters with defaults filled in: `alpha` is 1.
+    /// Returns the parameters of `axiom`, with defaults filled in: `alpha` is 1.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if they are not the parameters of `axiom`.
+    /// Returns [`Refusal`] if these are not parameters of `axiom`.
     pub fn of(self, axiom: Axiom) -> Result<Self, Refusal> {
         axiom.rule().parameters(self)
     }

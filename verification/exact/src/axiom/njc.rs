@@ -1,15 +1,15 @@
 //! No justified complaints (NJC, section 3; on clusters docs/theory.md, section 3). Every active user has `x_n = T_n`,
-//! or there is a saturated row `(i, r)` that it uses, `d_nir > 0`, and of which it has its entitlement, `x_ni d_nir >=
-//! e_n k_i c_ir`. Where time is shared, the row of time takes the place of the resources, with `1 / gamma_ni` for
-//! `d_nir` and the capacity 1.
+//! or it has its entitlement of a saturated row `(i, r)` that it uses: `d_nir > 0` and `x_ni d_nir >= e_n k_i c_ir`.
+//! Where time is shared, the row of time is used instead of the resources, with `1 / gamma_ni` as `d_nir` and the
+//! capacity 1.
 //!
-//! Each of these is a [`Witness`], with a margin for the user:
+//! Each of these two reasons is a [`Witness`], with a margin for the user:
 //! - satisfied: `(x_n - T_n) / g_n`;
 //! - a row of capacity `C`: the lesser of `-slack / C` and `x_ni d_nir / C - e_n`.
 //!
-//! A user has the best margin of its witnesses, and the margin of the axiom is the least over the active users. Here
-//! `e_n = w_n / sum of the weights of the active users`. On a cluster the axiom is weak: a single saturated class,
-//! however small, is enough to remove the complaint of every user that has its share of that class.
+//! The margin of a user is the best margin of its witnesses, and the margin of the axiom is the least margin of the
+//! active users. Here `e_n = w_n / sum of the weights of the active users`. On a cluster the axiom is weak: a single
+//! saturated class, however small, is enough to remove the complaint of every user that has its share of that class.
 //!
 //! The evidence that the axiom holds is a witness for every active user. The evidence that it is violated is the user
 //! with the least margin, its entitlement, and its share of every saturated row that it could use.
@@ -32,16 +32,17 @@ pub struct Examined {
     pub margin: Rational,
     /// The first user with this margin.
     pub user: usize,
-    /// The best witness of every active user, by user. Among equally good witnesses, having all tasks comes first, then
-    /// the first row.
+    /// The best witness of each active user. `None` for other users. Among equally good witnesses, having all tasks
+    /// comes first, then the first row.
     pub witnesses: Vec<Option<Witness>>,
 }
 
-/// The number of users that a worker examines at a time. This is enough work to make the cost of distributing it
+/// The number of users that a thread examines at a time. This is enough work to make the cost of distributing it
 /// negligible.
 const CHUNK: usize = 1 << 10;
 
-/// Returns the margin, the user that has it, and the best witness of every user; `None` if no user is active.
+/// Returns the margin, the user with this margin, and the best witness of every user. Returns `None` if no user is
+/// active.
 #[must_use]
 pub fn examine(instance: &Instance<'_>) -> Option<Examined> {
     let shares = Shares::new(instance);
@@ -85,7 +86,8 @@ pub fn margin(instance: &Instance<'_>, n: usize) -> Option<Rational> {
     Some(margin.to_rational())
 }
 
-/// Returns the fractions of saturated rows that user `n` uses, and its entitlement. Returns `None` if it is not active.
+/// Returns the fractions of saturated rows that user `n` uses, and its entitlement. Returns `None` if the user is not
+/// active.
 #[must_use]
 pub fn complaint(instance: &Instance<'_>, n: usize) -> Option<Complaint> {
     if n >= instance.problem().n_users() || !instance.is_active(n) {
@@ -105,7 +107,7 @@ pub fn complaint(instance: &Instance<'_>, n: usize) -> Option<Complaint> {
     Some(Complaint { user: n, entitlement, shares })
 }
 
-/// The rows and weights in a form that serves all users.
+/// The rows and weights, multiplied by common factors, so that all users can share them.
 struct Shares<'a, 'b> {
     instance: &'a Instance<'b>,
     /// The capacity of every row, times its scale and `L`.
@@ -151,8 +153,8 @@ impl<'a, 'b> Shares<'a, 'b> {
         best
     }
 
-    /// Returns whether the slack of a row alone shows that the margin on the row is no better than `best`. For most
-    /// rows of most problems this is enough.
+    /// Returns true if the slack of a row alone shows that the margin on the row is no better than `best`. For most
+    /// rows of most problems this test is enough.
     fn is_hopeless(&self, row: usize, best: &Quotient, scratch: &mut [Integer; 2]) -> bool {
         if self.missing[row].is_zero() || best.numerator >= 0 {
             return !self.missing[row].is_zero();
@@ -188,7 +190,7 @@ impl<'a, 'b> Shares<'a, 'b> {
     }
 }
 
-/// The axiom.
+/// The axiom `njc`.
 pub(crate) struct Njc;
 
 impl Rule for Njc {

@@ -8,7 +8,7 @@ use crate::evidence::Evidence;
 use crate::instance::Instance;
 use crate::refusal::Refusal;
 
-/// The axiom.
+/// The axiom `non-wasteful`.
 pub(crate) struct NonWasteful;
 
 impl Rule for NonWasteful {

@@ -3,9 +3,9 @@
 //!
 //! The margin is minus the largest $|x_n - x^*_n| / g_n$, where $x^*$ are the totals of the maximum, which are unique.
 //!
-//! The evidence is the same in both cases: a schedule with the totals $x^*$, and prices that prove every level. Here the
-//! schedule gives the margin, and the prices are only read. The kernel verifies the prices, and a packing that a
-//! server cannot hold.
+//! The evidence has the same form whether the axiom holds or is violated: a schedule with the totals $x^*$, and prices
+//! that prove every level. This crate computes the margin from the schedule, and only reads the prices. The kernel
+//! verifies the prices, and that every packing fits on a server.
 
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, Rational};
@@ -26,7 +26,8 @@ const OTHER_SHARE: &str = "max-min-packings is about the share drfh or tsf";
 /// The largest whole number of tasks that is read.
 const MOST_TASKS: u64 = 1_000_000_000_000;
 
-/// Checks that packings are defined for a problem: resources are divided, and users are in no groups.
+/// Returns an error if packings are not defined for a problem. They are defined if resources are divided and users are
+/// in no groups.
 ///
 /// # Errors
 /// Returns the reason why they are not defined.
@@ -52,7 +53,7 @@ pub fn totals(problem: &Problem, schedule: &[Packing]) -> Vec<Rational> {
     totals
 }
 
-/// Returns the tasks of a schedule, by user and class.
+/// Returns the tasks of a schedule: for each user, `(class, tasks)`.
 #[must_use]
 pub fn tasks(problem: &Problem, schedule: &[Packing]) -> crate::Tasks {
     let mut tasks: Vec<std::collections::BTreeMap<usize, Rational>> =
@@ -66,7 +67,7 @@ pub fn tasks(problem: &Problem, schedule: &[Packing]) -> crate::Tasks {
     tasks.into_iter().map(|on| on.into_iter().filter(|(_, x)| !x.is_zero()).collect()).collect()
 }
 
-/// The axiom.
+/// The axiom `max-min-packings`.
 pub(crate) struct MaxMinPackings;
 
 impl Rule for MaxMinPackings {

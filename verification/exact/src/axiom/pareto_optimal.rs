@@ -2,17 +2,16 @@
 //!
 //! The margin is minus the largest sum of `(y_n - x_n) / g_n` over the feasible `y` in which no user loses.
 //!
-//! The evidence that the axiom holds are [`Prices`] with $l_n \ge 1 / g_n$ for every active user, and
-//! $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. Then every such `y` has
+//! The evidence that the axiom holds are [`Prices`] with $l_n \ge 1 / g_n$ for every active user, and $l_n \le \sum_r
+//! p_{ir} d_{nir} + q_n$ on every class where `n` can run. Then every such `y` has
 //!
-//! $$\sum_n \frac{y_n - x_n}{g_n} \le \sum_n l_n (y_n - x_n)
-//!   \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n x_n.$$
+//! $$\sum_n \frac{y_n - x_n}{g_n} \le \sum_n l_n (y_n - x_n) \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n l_n
+//! x_n.$$
 //!
 //! The right side is the [`Prices::gap`], and the margin is minus the gap. The best prices reach the largest sum, by
-//! linear programming duality. So for every allocation there is evidence that the axiom holds, or that it is
-//! violated.
+//! linear programming duality. So for every allocation there is evidence that the axiom holds, or that it is violated.
 //!
-//! If groups have limits, these are rows as well ([`LimitRows`](crate::LimitRows)).
+//! If groups have limits, these limits are additional rows ([`LimitRows`](crate::LimitRows)).
 //!
 //! The evidence that the axiom is violated is a dominating `y` that is exactly feasible. The margin is then minus its
 //! sum. This is a bound, because another `y` may gain more.
@@ -59,7 +58,10 @@ pub fn margin_of_dominating(instance: &Instance<'_>, dominating: &Tasks) -> Resu
     margin_of_better(instance, &better)
 }
 
-/// Returns minus the sum of the gains in `better`, each over `g_n`, after a check that no user loses anything.
+/// Returns minus the sum of the gains in `better`, each over `g_n`.
+///
+/// # Errors
+/// Returns [`Refusal`] if some user loses tasks, or if limits are not respected.
 pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -> Result<Rational, Refusal> {
     instance.can_be_compared()?;
     instance.limits().keep(better.limits())?;
@@ -86,7 +88,7 @@ fn gain(x: &Instance<'_>, y: &Instance<'_>, n: usize) -> Quotient {
     Quotient::new(gain, Integer::from(&x.denominator * &y.denominator))
 }
 
-/// The axiom.
+/// The axiom `pareto-optimal`.
 pub(crate) struct ParetoOptimal;
 
 impl Rule for ParetoOptimal {

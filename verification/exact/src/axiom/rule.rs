@@ -35,54 +35,54 @@ pub(crate) trait Rule: Sync {
         Err(ParameterError::None { axiom: self.name() })
     }
 
-    /// Returns the most claims of the axiom that a certificate may have.
+    /// Returns the largest number of claims of the axiom that a certificate may have.
     fn most_claims(&self) -> usize {
         usize::MAX
     }
 
-    /// Checks that the axiom applies to a problem.
+    /// Returns an error if the axiom does not apply to a problem.
     ///
     /// # Errors
-    /// Returns the reason why it does not apply.
+    /// Returns the reason why the axiom does not apply.
     fn applies_to(&self, _parameters: &Parameters, _problem: &Problem) -> Result<(), Inapplicable> {
         Ok(())
     }
 
-    /// Checks that the axiom applies to an allocation of a problem to which it applies.
+    /// Returns an error if the axiom does not apply to an allocation. The axiom has to apply to the problem.
     ///
     /// # Errors
-    /// Returns the reason why it does not apply.
+    /// Returns the reason why the axiom does not apply.
     fn applies(&self, _instance: &Instance<'_>) -> Result<(), Inapplicable> {
         Ok(())
     }
 
-    /// Returns whether no tolerance is allowed for tasks on single servers. There a task either fits or does not fit.
+    /// Returns true if no tolerance is allowed for tasks on single servers. There a task either fits or does not fit.
     fn is_exact_on_servers(&self) -> bool {
         false
     }
 
-    /// Returns whether a claim needs evidence that only a solver finds.
+    /// Returns true if a claim needs evidence that only a solver can compute.
     fn needs_evidence(&self) -> bool {
         false
     }
 
-    /// Returns whether evidence from a solver proves the margin itself. In this case the tolerance decides whether the
+    /// Returns true if evidence from a solver proves the margin itself. In this case the tolerance decides whether the
     /// axiom holds.
     fn shows_both(&self) -> bool {
         false
     }
 
-    /// Computes the margin and the evidence from the allocation alone, or returns `None` if there is nothing to
+    /// Computes the margin and the evidence from the allocation alone. Returns `None` if there are no numbers to
     /// compare.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if this would exceed the budget, or if the axiom needs evidence.
+    /// Returns [`Refusal`] if the computation would exceed the budget, or if the axiom needs evidence.
     fn derive(&self, _instance: &Instance<'_>) -> Result<Option<Found>, Refusal> {
         Err(Refusal::new(format!("`{}` needs evidence", self.name())))
     }
 
     /// Returns the verdict and the margin that evidence from a solver shows. The verdict counts if there is no margin,
-    /// or if the evidence does not prove [both](Rule::shows_both).
+    /// or if the evidence does not prove the margin itself ([`Rule::shows_both`]).
     ///
     /// # Errors
     /// Returns [`Refusal`] if the evidence proves nothing.
@@ -98,7 +98,7 @@ pub(crate) trait Rule: Sync {
     /// Removes the data that the axiom does not use from the evidence, and adds data that follows from the allocation.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if this would exceed the budget.
+    /// Returns [`Refusal`] if the work would exceed the budget.
     fn complete(
         &self,
         _instance: &Instance<'_>,
@@ -120,8 +120,8 @@ pub(crate) trait Rule: Sync {
         of_user(instance, evidence.user()?, margin)
     }
 
-    /// Reads the evidence of an axiom that [needs](Rule::needs_evidence) some, which is an object with at least one
-    /// field.
+    /// Reads the evidence of an axiom that [needs evidence](Rule::needs_evidence). The evidence is an object with at
+    /// least one field.
     ///
     /// # Errors
     /// Returns [`FormatError`] if the object is not evidence of this axiom.
@@ -140,7 +140,7 @@ pub(crate) struct Found {
     pub margin: Rational,
     /// The evidence that the axiom holds.
     pub yes: Evidence,
-    /// The evidence that it is violated, for a margin beyond the tolerance. `None` if it is the same as `yes`.
+    /// The evidence that the axiom is violated, for a margin beyond the tolerance. `None` if it is the same as `yes`.
     pub no: Option<Evidence>,
 }
 

@@ -47,7 +47,7 @@ struct Margins<'a, 'b> {
 impl<'a, 'b> Margins<'a, 'b> {
     fn new(instance: &'a Instance<'b>) -> Self {
         let scaled = &instance.scaled;
-        // If no user is active the weight is 0, but then no user has an entitlement either.
+        // If no user is active, the weight is 0, but then no user has an entitlement.
         let total_weight = Rational::from((&scaled.active_weight, &scaled.weight_scale));
         Self { instance, total_weight }
     }
@@ -72,7 +72,7 @@ impl<'a, 'b> Margins<'a, 'b> {
     }
 }
 
-/// The axiom.
+/// The axiom `sharing-incentive`.
 pub(crate) struct SharingIncentive;
 
 impl Rule for SharingIncentive {

@@ -3,10 +3,11 @@
 //! The margin is minus the largest $|x_n - x^*_n| / g_n$, where $x^*$ is the final allocation of the filling, whose
 //! totals are unique.
 //!
-//! The evidence is the same in both cases: a placement of $x^*$, and prices of rows and of limits on server classes,
-//! which the mechanism computes. The kernel repeats the filling. In it, a lack of free capacity stops users only by the
-//! bounds that the prices prove. If the bounds stop a user, no further task of the user fits. If they do not stop it,
-//! its tasks fit, because usage only grows and the final allocation can be placed.
+//! The evidence has the same form whether the axiom holds or is violated: a placement of $x^*$, and prices of rows and
+//! of limits on server classes, which the mechanism computes. The kernel repeats the filling. In the kernel's filling,
+//! a lack of free capacity stops a user only if the bounds that the prices prove stop it. If the bounds stop a user, no
+//! further task of the user fits. If they do not stop it, its tasks fit, because usage only grows and the final
+//! allocation can be placed.
 
 use evenhand_problem::format::{FormatError, Object};
 use evenhand_problem::{Problem, Rational, User};
@@ -23,24 +24,24 @@ use crate::refusal::{Inapplicable, Refusal};
 /// The largest number of groups and users, times resources, for which a tree is built. Each cell takes about 300
 /// bytes of memory.
 const MOST_CELLS: usize = 1_000_000;
-/// The memory for that number of cells.
+/// The memory in bytes for [`MOST_CELLS`] cells.
 const MOST_BYTES: u64 = 300_000_000;
 
-/// Checks that the tree of a problem does not need too much memory.
+/// Returns an error if the tree of a problem needs too much memory.
 ///
 /// # Errors
-/// Returns [`TooLarge`] if it does.
+/// Returns [`TooLarge`] if the tree needs too much memory.
 pub fn has_size(problem: &Problem) -> Result<(), TooLarge> {
     let nodes = 1 + problem.groups().list().len() + problem.n_users();
     let is_small = nodes.saturating_mul(problem.n_resources()) <= MOST_CELLS;
     if is_small { Ok(()) } else { Err(TooLarge::memory(MOST_BYTES)) }
 }
 
-/// Checks that hierarchical filling is defined for a problem: resources are divided, and the base demand of every
-/// user that can run names a resource that some server has.
+/// Returns an error if hierarchical filling is not defined for a problem. It is defined if resources are divided, and
+/// if the base demand of every user that can run names a resource that some server has.
 ///
 /// # Errors
-/// Returns the reason why it is not defined.
+/// Returns the reason why hierarchical filling is not defined.
 pub fn can_be_filled(problem: &Problem) -> Result<(), Inapplicable> {
     if problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
         let why = "groups share resources, and the time of a server class is shared";
@@ -57,7 +58,7 @@ pub fn can_be_filled(problem: &Problem) -> Result<(), Inapplicable> {
     }
 }
 
-/// Returns minus the largest difference to the final allocation of the filling, or `None` if no user is active.
+/// Returns minus the largest difference from the final allocation of the filling. Returns `None` if no user is active.
 fn margin(instance: &Instance<'_>, filling: &Tasks) -> Result<Option<Rational>, Refusal> {
     let ended = instance.with_tasks(filling)?;
     let active = (0..instance.problem().n_users()).filter(|n| instance.is_active(*n));
@@ -65,7 +66,7 @@ fn margin(instance: &Instance<'_>, filling: &Tasks) -> Result<Option<Rational>, 
     Ok(active.map(differs).max().map(|most| -most))
 }
 
-/// The axiom.
+/// The axiom `tree`.
 pub(crate) struct Tree;
 
 impl Rule for Tree {

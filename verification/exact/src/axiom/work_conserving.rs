@@ -1,23 +1,24 @@
-//! Work-conserving: no user with fewer than its `T_n` tasks could run more tasks in the free capacity, while all
-//! other tasks stay where they are.
+//! Work-conserving: no user with fewer than its `T_n` tasks could run more tasks in the free capacity, while all other
+//! tasks stay where they are.
 //!
 //! For divisible tasks, the margin is minus the largest
 //!
 //! $$\frac{1}{g_n} \min\Bigl(T_n - x_n, \sum_i \min_{r: d_{nir} > 0} \frac{\mathrm{slack}_{ir}}{d_{nir}}\Bigr)$$
 //!
-//! over the active users (where time is shared, its row takes the place of the resources).
+//! over the active users. Where time is shared, the row of time is used instead of the resources.
 //!
 //! With placements, the axiom applies to gangs (a user that states no gang has a gang of one task). A user is pending
 //! if `T_n - x_n` is at least its gang. Either all tasks of the gang fit on single servers at the same time, or they do
-//! not, whatever the tolerance. All tasks of a gang are identical, so a gang fits exactly if at least so many whole
-//! tasks fit on all servers together. The margin is 0 if no gang of a pending user fits, and -1 otherwise.
+//! not, whatever the tolerance. All tasks of a gang are identical. So a gang fits exactly if the servers together have
+//! free capacity for at least as many whole tasks as the gang has. The margin is 0 if no gang of a pending user fits,
+//! and -1 otherwise.
 //!
 //! The evidence that the axiom holds states, for every pending user and every class where it can run, a row that is
-//! (nearly) full. Such a row is called *short*. With placements it states several rows per class. After the tasks of
-//! the gang that fit have been added, every server of the class lacks capacity in at least one of these rows for the
-//! next task. The evidence that the axiom is violated is a user and a class, or the first single server where a task
-//! fits. For a gang of several tasks it also states how many of them run on each class. If groups keep capacity back
-//! (`held_back`), a user may also be stopped for this reason.
+//! (nearly) full. Such a row is called *short*. With placements, the evidence states several rows for each class. After
+//! the tasks of the gang that fit have been added, every server of the class lacks capacity in at least one of these
+//! rows for the next task. The evidence that the axiom is violated is a user and a class, or the first single server
+//! where a task fits. For a gang of several tasks, the evidence also states how many of them run on each class. If
+//! groups keep capacity back (`held_back`), a user may also be stopped for this reason.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -37,8 +38,8 @@ use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 use evenhand_problem::Problem;
 
-/// The bytes of the name of a class and of a resource, with the text between them. The text is stored once for the
-/// user, and once in the certificate.
+/// The number of bytes of the name of a class and of a resource, with the text between them. The text is stored once
+/// for the user, and once in the certificate.
 const BYTES_OF_A_PLACE: usize = 16;
 
 /// The result of [`examine`].
@@ -46,10 +47,10 @@ const BYTES_OF_A_PLACE: usize = 16;
 pub struct Examined {
     /// The margin, in units of `g_n`.
     pub margin: Rational,
-    /// The user with this margin, and a place where its tasks fit. `None` if no user could run more tasks.
+    /// The user with this margin, and free capacity for its tasks. `None` if no user could run more tasks.
     pub room: Option<Room>,
-    /// For each user with pending tasks: the rows that are short. For divisible tasks only the first user of each shape
-    /// is listed.
+    /// For each user with pending tasks, its short rows. For divisible tasks only the first user of each shape is
+    /// listed.
     pub short: Vec<(usize, Short)>,
 }
 
@@ -68,7 +69,7 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     }
 }
 
-/// Returns whether user `n` is active and lacks tasks. With placements, at least a gang has to be lacking.
+/// Returns true if user `n` is active and lacks tasks. With placements, the user has to lack at least a gang.
 pub(super) fn is_pending(instance: &Instance<'_>, n: usize) -> bool {
     if !instance.is_active(n) {
         return false;
@@ -109,18 +110,18 @@ fn divisible(instance: &Instance<'_>, users: &[usize]) -> Result<Examined, TooLa
     Ok(examined)
 }
 
-/// Returns the tasks that user `n` could run in addition, over `g_n`; the first class on which most of them fit, if any
-/// fit; and the scarcest row of every class. Returns `None` if the user has no pending tasks.
+/// Returns three values: the tasks that user `n` could run in addition, over `g_n`; the first class on which most of
+/// them fit, if any fit; and the scarcest row of every class. Returns `None` if the user has no pending tasks.
 pub(super) fn divisible_room(instance: &Instance<'_>, n: usize) -> Option<(Rational, Option<usize>, Short)> {
     let room = || ShapeRoom::new(instance, n).map(|room| room.of_user(instance, n));
     if is_pending(instance, n) { room() } else { None }
 }
 
-/// The free capacity for users of one shape, regardless of how many tasks they have left.
+/// The free capacity for users of one shape, regardless of how many tasks they lack.
 struct ShapeRoom {
     /// The free capacity in tasks.
     sum: Rational,
-    /// The first class on which most tasks fit, if any fit.
+    /// The first class on which most tasks fit. `None` if no task fits.
     best: Option<usize>,
     /// The scarcest row of every class.
     short: Short,
@@ -162,7 +163,7 @@ impl ShapeRoom {
         Some(Self { sum, best: best.map(|(_, i)| i), short: short.into() })
     }
 
-    /// Returns the tasks that fit, over `g_n`, the class on which most of them fit, and the rows that are short.
+    /// Returns the tasks that fit, over `g_n`, the class on which most of them fit, and the short rows.
     fn of_user(&self, instance: &Instance<'_>, n: usize) -> (Rational, Option<usize>, Short) {
         let left = instance.problem().users()[n].tasks().map(|tasks| tasks - instance.total(n));
         let room = left.filter(|left| *left < self.sum).unwrap_or_else(|| self.sum.clone());
@@ -205,7 +206,7 @@ pub(super) type ByClass = Vec<(usize, Vec<usize>)>;
 
 /// Single servers of one class with the same free capacity in every row.
 struct Identical {
-    /// The free capacity, by row of the class.
+    /// Free capacity of each row of the class.
     free: Vec<Rational>,
     /// The index of one of these servers.
     index: u64,
@@ -222,7 +223,7 @@ pub(super) struct Servers {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Fitting {
     pub class: usize,
-    /// The number of whole tasks that fit on its servers together, counted up to a gang.
+    /// The number of whole tasks that fit on the servers of the class together, but at most a gang.
     pub tasks: u64,
     /// The first server on which a task fits.
     pub index: Option<u64>,
@@ -230,7 +231,7 @@ pub(super) struct Fitting {
 
 /// The free capacity of single servers for one user.
 pub(super) struct FreeTo {
-    /// The rows that are short, by class.
+    /// The short rows of each class.
     pub short: ByClass,
     /// The tasks that fit on each class where the user can run.
     pub fitting: Vec<Fitting>,
@@ -249,7 +250,7 @@ impl FreeTo {
         (left == 0).then(|| self.room_by(n, gang, by_class)).flatten()
     }
 
-    /// Returns the placement of a gang of user `n` with these numbers of tasks by class.
+    /// Returns the placement of a gang of user `n` with these numbers of tasks: `(class, tasks)`.
     pub fn room_by(&self, n: usize, gang: u64, by_class: Vec<(usize, u64)>) -> Option<Room> {
         let server = by_class.first()?.0;
         let index = self.fitting.iter().find(|of| of.class == server)?.index;
@@ -335,7 +336,7 @@ impl Servers {
     }
 }
 
-/// Returns the number of whole tasks with demand `usage` that fit in `free`, counted up to `most`.
+/// Returns the number of whole tasks with demand `usage` that fit in `free`, but at most `most`.
 fn tasks_within(free: &[Rational], usage: &[Rational], most: u64) -> u64 {
     if free.iter().zip(usage).any(|(free, d)| free < d) {
         return 0;
@@ -347,7 +348,7 @@ fn tasks_within(free: &[Rational], usage: &[Rational], most: u64) -> u64 {
     used.map(|(free, d)| whole_tasks(Rational::from(free / d))).fold(most, u64::min)
 }
 
-/// Returns the whole tasks in a number of tasks that is at least 0.
+/// Returns the number of whole tasks in a number of tasks that is at least 0.
 pub(super) fn whole_tasks(tasks: Rational) -> u64 {
     tasks.floor().numer().to_u64().unwrap_or(u64::MAX)
 }
@@ -389,7 +390,7 @@ pub(super) fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), Too
     instance.budget().charge(steps.saturating_mul(users.len() as u64))
 }
 
-/// The axiom.
+/// The axiom `work-conserving`.
 pub(crate) struct WorkConserving;
 
 impl Rule for WorkConserving {
@@ -442,7 +443,7 @@ impl Rule for WorkConserving {
     }
 }
 
-/// Writes the rows that are short, by user.
+/// Writes the short rows of each user.
 fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
     let places = short.iter().map(|(_, short)| short.len()).sum();
     evenhand_budget::table(
@@ -460,7 +461,7 @@ fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
     Json::Object(short.iter().map(of_user).collect())
 }
 
-/// Writes `{server: resource}`, or `{server: [resources]}` if there is not exactly one.
+/// Writes `{server: resource}`, or `{server: [resources]}` if a server class does not have exactly one short row.
 pub(super) fn write_short(names: &Names<'_>, short: &[u32]) -> Json {
     let name = |row: &u32| Json::Text(names.row(*row as usize).1);
     let classes = short.chunk_by(|a, b| names.class(*a as usize) == names.class(*b as usize)).map(|rows| {

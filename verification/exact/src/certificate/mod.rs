@@ -35,10 +35,10 @@ use crate::evidence::Evidence;
 use crate::names::read::Reader;
 use crate::names::write::{Json, Names, fields, number, string};
 
-/// The version of the format that is written, which is the only one that is read.
+/// The version of the format that is written. Only this version is read.
 pub const VERSION: u32 = 2;
 
-/// The fields that an allocation in a certificate may have. All of them are judged, printed or compared.
+/// The fields that an allocation in a certificate may have. Each of them is judged, printed or compared.
 const ALLOCATION_FIELDS: [&str; 7] =
     ["kind", "mechanism", "sharing", "arithmetic", "problem_sha256", "tasks", "placements"];
 
@@ -49,7 +49,7 @@ pub struct Certificate {
     pub problem: Problem,
     /// The allocation.
     pub allocation: Allocation,
-    /// The hash of the problem that the allocation states.
+    /// The hash of its problem that the allocation states.
     pub problem_sha256: Option<String>,
     /// The tolerance of the claims, from 0 to below 1, without a unit.
     pub tolerance: Rational,
@@ -81,7 +81,7 @@ impl Certificate {
         out
     }
 
-    /// Reads a certificate. Its statements are not checked here, but by [`check`](crate::check).
+    /// Reads a certificate. This function does not check its statements; [`check`](crate::check) does.
     ///
     /// # Errors
     /// Returns [`FormatError`] if the text is not a certificate. Examples are unknown fields, names or axioms, and
@@ -135,8 +135,8 @@ impl Certificate {
 }
 
 impl Names<'_> {
-    /// Returns a claim with its evidence as JSON. Evidence of another axiom is written as an object that no checker
-    /// reads.
+    /// Returns a claim with its evidence as JSON. If the evidence has the form for another axiom, it is written as an
+    /// object that no checker reads.
     pub fn claim(&self, claim: &Claim) -> Json {
         let mut all = vec![("axiom".to_owned(), string(claim.axiom.name()))];
         if let Some(share) = claim.share {

@@ -80,7 +80,7 @@ fn evidence<'t>(reader: &Reader<'_, 't>, axiom: Axiom, raw: &'t RawValue) -> Res
     Ok(Evidence::Unread)
 }
 
-/// Checks that evidence that is not read is JSON without duplicate keys, like the rest of the file.
+/// Returns an error unless evidence that is not read is JSON without duplicate keys, like the rest of the file.
 fn skim<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<(), FormatError> {
     match raw.get().as_bytes().first() {
         Some(b'{') => reader.object(raw)?.fields().iter().try_for_each(|(_, raw)| skim(reader, raw)),

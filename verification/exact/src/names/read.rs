@@ -33,7 +33,7 @@ impl<'r, 't> Reader<'r, 't> {
         Self { document, problem, constraints, users, servers, resources, groups, limits }
     }
 
-    /// Checks that the object has no other fields.
+    /// Returns an error if the object has other fields than `fields`.
     pub fn only(&self, object: &Object<'t>, fields: &[&str]) -> Result<(), FormatError> {
         object.only(self.document, fields)
     }
@@ -52,12 +52,12 @@ impl<'r, 't> Reader<'r, 't> {
         self.document.result_number(self.need(object, field)?)
     }
 
-    /// Returns an error about this value.
+    /// Returns an error about the value `raw`.
     pub fn error(&self, raw: &RawValue, what: impl Into<String>) -> FormatError {
         self.document.error(raw, what)
     }
 
-    /// Reads a list of names of server classes, ascending.
+    /// Reads a list of names of server classes. Returns the classes in ascending order.
     pub fn classes(&self, raw: &'t RawValue) -> Result<Vec<usize>, FormatError> {
         let names = self.document.list(raw)?.into_iter();
         let classes = names.map(|name| self.server(&self.document.string(name)?, name));
@@ -138,7 +138,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(Prices { user_weights, rows, users })
     }
 
-    /// Reads the prices of the rows, and those of the users.
+    /// Reads the prices of the rows and the prices of the users.
     pub fn unweighted_prices(
         &self,
         object: &Object<'t>,
@@ -157,7 +157,7 @@ impl<'r, 't> Reader<'r, 't> {
     }
 
     /// Reads the field `at_most_prices`, `{user: price}` of the limits of accelerators. The positions of these prices
-    /// follow those of the rows.
+    /// follow the positions of the rows.
     fn of_accelerators(&self, object: &Object<'t>) -> Result<Vec<(usize, Rational)>, FormatError> {
         let Some(raw) = object.get("at_most_prices") else { return Ok(Vec::new()) };
         let mut prices = Vec::new();
@@ -170,8 +170,8 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(prices)
     }
 
-    /// Reads the field `limit_prices`, a list of `{"group", "on", "resource", "price"}`. The positions of these
-    /// prices follow those of the rows.
+    /// Reads the field `limit_prices`, a list of `{"group", "on", "resource", "price"}`. The positions of these prices
+    /// follow the positions of the rows.
     fn of_limits(&self, object: &Object<'t>) -> Result<Vec<(usize, Rational)>, FormatError> {
         let mut prices: Vec<(usize, Rational)> = Vec::new();
         let list = object.get("limit_prices").map_or(Ok(Vec::new()), |raw| self.document.list(raw))?;
@@ -207,7 +207,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok((mark, self.number(&object, "price")?))
     }
 
-    /// Reads `{server: {resource: value}}`, by row in the order of the file.
+    /// Reads `{server: {resource: value}}`. Returns `(row, value)` in the order of the file.
     pub fn by_row(&self, raw: &'t RawValue) -> Result<Vec<(usize, Rational)>, FormatError> {
         let document = self.document;
         let mut values = Vec::new();

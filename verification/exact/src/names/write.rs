@@ -24,7 +24,7 @@ pub(crate) enum Json {
 }
 
 impl Json {
-    /// Returns an object of fields in this order.
+    /// Returns an object with these fields, in this order.
     pub fn object<'n>(fields: impl IntoIterator<Item = (&'n str, Self)>) -> Self {
         Self::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
     }
@@ -48,7 +48,7 @@ impl Json {
             Self::Null => out.push_str("null"),
             Self::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
             Self::Index(value) => {
-                // Writing to a string cannot fail.
+                // Writing to a string cannot fail, so the result is ignored.
                 let _ = write!(out, "{value}");
             }
             Self::Text(text) => quote(out, text),
@@ -84,14 +84,14 @@ fn write_fields<'n, F: FnOnce(&mut String)>(
     out.push_str(if before == '{' { "{}" } else { "}" });
 }
 
-/// Writes a string. Most names need no escapes.
+/// Writes a string. Most names need no escapes and are copied.
 fn quote(out: &mut String, text: &str) {
     if text.bytes().all(|byte| byte >= b' ' && byte != b'"' && byte != b'\\') {
         out.push('"');
         out.push_str(text);
         out.push('"');
     } else {
-        // A string always has a JSON form.
+        // A string always has a JSON form, so the default is never used.
         out.push_str(&serde_json::to_string(text).unwrap_or_default());
     }
 }
@@ -100,7 +100,7 @@ fn quote(out: &mut String, text: &str) {
 /// allocate memory.
 fn put_number(out: &mut String, value: &Rational) {
     let words = (value.numer().to_i128(), value.denom().to_u128());
-    // Writing to a string cannot fail.
+    // Writing to a string cannot fail, so the result is ignored.
     let _ = match words {
         (Some(numerator), Some(1)) => write!(out, "\"{numerator}\""),
         (Some(numerator), Some(denominator)) => write!(out, "\"{numerator}/{denominator}\""),
@@ -157,23 +157,23 @@ impl<'a> Names<'a> {
         )
     }
 
-    /// Returns the name of a user as a value.
+    /// Returns the name of a user as a JSON value.
     pub fn user_name(&self, n: usize) -> Json {
         Json::Text(self.user(n))
     }
 
-    /// Returns the name of a group as a value.
+    /// Returns the name of a group as a JSON value.
     pub fn group_name(&self, v: usize) -> Json {
         let group = self.problem.groups().list().get(v);
         Json::Text(group.map_or_else(String::new, |group| group.name.clone()))
     }
 
-    /// Returns the name of a resource as a value.
+    /// Returns the name of a resource as a JSON value.
     pub fn resource_name(&self, r: usize) -> Json {
         Json::Text(self.resource(r))
     }
 
-    /// Returns the name of a server class as a value.
+    /// Returns the name of a server class as a JSON value.
     pub fn server_name(&self, i: usize) -> Json {
         Json::Text(self.server(i))
     }
@@ -189,7 +189,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Writes the allocation, with the hash of the problem that it is for.
+    /// Writes the allocation, and the hash of its problem.
     pub fn allocation(&self, allocation: &Allocation, problem_sha256: Option<&str>) -> Json {
         let mut fields = vec![("kind".to_owned(), string("allocation"))];
         if let Some(mechanism) = &allocation.mechanism {
@@ -262,8 +262,8 @@ impl<'a> Names<'a> {
         .chain(self.of_limits(prices.rows.iter().map(|(row, price)| (*row, price))))
     }
 
-    /// Returns the field `limit_prices`, or `at_most_prices` for limits of accelerators, if there are prices after those
-    /// of the rows.
+    /// Returns the field `limit_prices`, or `at_most_prices` for limits of accelerators. Returns `None` if no prices
+    /// follow the prices of the rows.
     fn of_limits<'v>(
         &self,
         values: impl Iterator<Item = (usize, &'v Rational)>,
@@ -287,7 +287,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Writes the price of a limit. A limit on the whole cluster has no `on`.
+    /// Writes the price of a limit. The field `on` is omitted for a limit on the whole cluster.
     pub fn limit_price(&self, ClassMark { group, on, resource }: &ClassMark, price: &Rational) -> Json {
         let on = Json::List(on.iter().map(|i| self.server_name(*i)).collect());
         let on = matches!(&on, Json::List(on) if !on.is_empty()).then_some(("on", on));
@@ -296,12 +296,12 @@ impl<'a> Names<'a> {
         Json::object(group.into_iter().chain(on).chain(rest))
     }
 
-    /// Returns the class of a row.
+    /// Returns the server class of a row.
     pub fn class(&self, row: usize) -> Option<usize> {
         self.constraints.rows().get(row).map(|at| at.server)
     }
 
-    /// Returns the server and the resource of a row.
+    /// Returns the names of the server class and the resource of a row.
     pub fn row(&self, row: usize) -> (String, String) {
         let found = self.constraints.rows().get(row);
         found.map(|at| (self.server(at.server), self.kind(at.kind))).unwrap_or_default()

@@ -18,13 +18,13 @@ pub(super) struct Dual<'a, 'b> {
     /// The worths `a_ni M` of users with a weight.
     worths: Sparse<Worth>,
     pub costs: Costs<'a, 'b>,
-    /// The least cost of a task on any class, for each shape of users, times `M common_scale`. Empty if users of one
+    /// For each shape of users, the least cost of a task on any class, times `M common_scale`. Empty if users of one
     /// shape can pay different costs, or if there are so few users that the list would not save work.
     cheapest: Vec<Integer>,
 }
 
-/// The worth of a task of one user, `a_ni`: the same on every class where it can run, or by class in ascending order.
-/// As a fraction it can be short even if `l_n` and `u_ni` are long.
+/// The worth `a_ni` of a task of one user: one number for all classes where it can run, or one for each class,
+/// ascending by class. As a fraction, a worth can be short even if `l_n` and `u_ni` are long.
 enum Worth<T = Integer> {
     Uniform(T),
     ByClass(Vec<(usize, T)>),
@@ -64,7 +64,8 @@ impl Worth<Rational> {
 }
 
 impl<'a, 'b> Dual<'a, 'b> {
-    /// Converts weights and prices that are not 0, in ascending order.
+    /// Converts weights and prices. The iterators return only numbers that are not 0, in ascending order of their
+    /// positions.
     pub fn new<'r>(
         instance: &'a Instance<'b>,
         weights: impl Iterator<Item = (usize, &'r Rational)>,
@@ -106,7 +107,8 @@ impl<'a, 'b> Dual<'a, 'b> {
         }
     }
 
-    /// Checks the inequalities of user `n`. Returns `q_n - a_ni`, if it is the same on all classes.
+    /// Returns an error unless the inequalities of user `n` are satisfied. Otherwise returns `q_n - a_ni`, if it is the
+    /// same on all classes.
     fn check(&self, n: usize) -> Result<Option<Base>, Refusal> {
         let worth = self.worths.get(n);
         let uniform = !matches!(worth, Some(Worth::ByClass(_)));
@@ -128,12 +130,16 @@ impl<'a, 'b> Dual<'a, 'b> {
         Ok(net)
     }
 
-    /// Checks the inequalities of all users. Users without a weight have none.
+    /// Returns an error unless the inequalities of all users are satisfied. Users without a weight have no
+    /// inequalities.
     pub fn check_all(&self) -> Result<(), Refusal> {
         self.worths.entries().par_iter().try_for_each(|(n, _)| self.check(*n).map(|_| ()))
     }
 
-    /// Checks the inequalities of user `n`, and returns the contribution of its tasks to `eps`.
+    /// Returns the contribution of the tasks of user `n` to `eps`.
+    ///
+    /// # Errors
+    /// Returns [`Refusal`] if the inequalities of the user are not satisfied.
     pub fn excess(&self, n: usize) -> Result<Excess, Refusal> {
         let net = self.check(n)?;
         let mut cost = Integer::new();

@@ -9,15 +9,15 @@
 //!
 //! $$\sum_{ni} a_{ni} y_{ni} \le \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n.$$
 //!
-//! For a feasible `x` it follows that $\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon$, which is the same bound
-//! minus $\sum_{ni} a_{ni} x_{ni}$. It is summed as
+//! For a feasible `x` it follows that $\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon$, where $\varepsilon$ is the
+//! same bound minus $\sum_{ni} a_{ni} x_{ni}$. It is computed as the sum
 //!
-//! $$\varepsilon = \sum_{ir} p_{ir} (C_{ir} - \mathrm{load}_{ir}) + \sum_n q_n (T_n - x_n)
-//!   + \sum_{ni} \Bigl(\sum_r p_{ir} d_{nir} + q_n - a_{ni}\Bigr) x_{ni}$$
+//! $$\varepsilon = \sum_{ir} p_{ir} (C_{ir} - \mathrm{load}_{ir}) + \sum_n q_n (T_n - x_n) + \sum_{ni} \Bigl(\sum_r
+//! p_{ir} d_{nir} + q_n - a_{ni}\Bigr) x_{ni}$$
 //!
-//! It is 0 if `x` is optimal and `p`, `q` are the dual optimum.
+//! $\varepsilon$ is 0 if `x` is optimal and `p`, `q` are the dual optimum.
 //!
-//! [Limits of groups](crate::LimitRows) are rows as well, after those of the classes.
+//! [Limits of groups](crate::LimitRows) are also rows. They follow the rows of the classes.
 
 mod dual;
 mod vector;
@@ -38,12 +38,12 @@ use crate::sparse::entries;
 /// All numbers are exact. All lists have the length of the problem, and zeros are stored.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Prices {
-    /// The weights `l_n`, by user.
+    /// Weight `l_n` of each user.
     pub user_weights: Vec<Rational>,
-    /// The prices `p` per unit, by row of [`Constraints`](evenhand_problem::Constraints), and after these by limit of
-    /// the groups.
+    /// Price `p` per unit of each row of [`Constraints`](evenhand_problem::Constraints), followed by the prices of the
+    /// limits of the groups.
     pub rows: Vec<Rational>,
-    /// The prices `q_n` per task, by user.
+    /// Price `q_n` per task of each user.
     pub users: Vec<Rational>,
 }
 
@@ -76,7 +76,10 @@ impl Prices {
         Ok(dual.costs.of_slacks() + excess.total(&dual.costs))
     }
 
-    /// Returns the inequalities that the prices have to satisfy, after a check that no price is negative.
+    /// Returns the inequalities that the prices have to satisfy.
+    ///
+    /// # Errors
+    /// Returns [`Refusal`] if a list has the wrong length or a price is negative.
     fn dual<'a, 'b>(
         &self,
         instance: &'a Instance<'b>,
@@ -102,7 +105,7 @@ impl Prices {
 }
 
 impl Prices {
-    /// Adds other prices and weights of the same users and rows.
+    /// Adds the weights and prices in `other`, for the same users and rows.
     pub fn add(&mut self, other: &PriceVector) {
         for (sums, added) in [
             (&mut self.user_weights, &other.user_weights),

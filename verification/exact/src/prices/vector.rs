@@ -1,4 +1,4 @@
-//! Sparse prices, such as those of a single level.
+//! Sparse prices, such as the prices of a single level.
 
 use rug::Rational;
 
@@ -9,8 +9,8 @@ use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 use crate::sparse::{at, listed};
 
-/// [`Prices`] without their zeros, each list in ascending order. This form is used for evidence that consists of many
-/// such vectors.
+/// [`Prices`] without zeros, each list in ascending order. This form is used for evidence that consists of many such
+/// vectors.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct PriceVector {
     /// The weights `(user, l_n)`.
@@ -22,7 +22,7 @@ pub struct PriceVector {
 }
 
 impl PriceVector {
-    /// Converts `prices`, and drops their zeros.
+    /// Converts `prices`, and drops zeros.
     #[must_use]
     pub fn of(prices: &Prices) -> Self {
         let sparse = |values: &[Rational]| {

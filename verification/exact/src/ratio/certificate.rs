@@ -7,7 +7,7 @@ use super::{Greedy, Optimum};
 
 /// The `kind` of a ratio certificate.
 pub const KIND: &str = "ratio-certificate";
-/// The version of the format that is written, which is the only one that is read.
+/// The version of the format that is written. Only this version is read.
 pub const VERSION: u32 = 1;
 
 /// The reward of greedy and the optimum, with the proofs of both.
@@ -19,7 +19,7 @@ pub struct RatioCertificate {
     pub greedy: Greedy<Rational>,
     /// The optimum of the fluid problem, between an assignment and a bound.
     pub optimum: Optimum<Rational>,
-    /// The reward of greedy divided by the bound; `None` if the bound is 0.
+    /// The reward of greedy divided by the bound. `None` if the bound is 0.
     pub ratio: Option<Rational>,
     /// The same statements for whole servers and jobs.
     pub integer: Option<Whole>,
@@ -34,7 +34,7 @@ pub struct Whole {
     pub optimum: Optimum<Integer>,
 }
 
-/// Returns whether the `kind` of a text is that of a ratio certificate.
+/// Returns true if the `kind` of a text is that of a ratio certificate.
 #[must_use]
 pub fn is_ratio_certificate(source: &Source<'_>) -> bool {
     is_of_kind(source, KIND)
@@ -50,7 +50,7 @@ pub(super) fn is_of_kind(source: &Source<'_>, kind: &str) -> bool {
 }
 
 impl RatioCertificate {
-    /// Returns the claims of the certificate, one sentence each.
+    /// Returns the claims of the certificate. Each claim is one sentence.
     #[must_use]
     pub fn claims(&self) -> Vec<String> {
         let (optimum, greedy) = (&self.optimum, &self.greedy.reward);

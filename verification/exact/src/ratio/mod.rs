@@ -49,7 +49,7 @@ pub use write::MOST_BYTES;
 /// A configuration: the number of jobs of each type, ascending by type. Types without jobs are omitted.
 pub type Configuration = Vec<(usize, u64)>;
 
-/// Returns the configuration with these numbers of jobs, given for every type.
+/// Returns the configuration with these numbers of jobs. `k` has a number for every type.
 #[must_use]
 pub fn sparse(k: &[u64]) -> Configuration {
     k.iter().copied().enumerate().filter(|(_, k)| *k > 0).collect()
@@ -58,7 +58,7 @@ pub fn sparse(k: &[u64]) -> Configuration {
 /// A greedy assignment, fluid or with whole servers and jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Greedy<T> {
-    /// The reward of the jobs that it serves.
+    /// The reward of the jobs that the assignment serves.
     pub reward: Rational,
     /// The steps, in order.
     pub steps: Vec<Step<T>>,
@@ -67,13 +67,13 @@ pub struct Greedy<T> {
 /// A step of greedy: servers of one pool get one configuration.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step<T> {
-    /// The pool.
+    /// The index of the pool.
     pub pool: usize,
     /// The first configuration of the open types.
     pub configuration: Configuration,
-    /// The number of servers that get it, which may be 0.
+    /// The number of servers that get the configuration. It may be 0.
     pub servers: T,
-    /// The type that has no job left after the step; `None` if the servers ran out first.
+    /// The type that has no job left after the step. `None` if the servers ran out first.
     pub exhausted: Option<usize>,
     /// The proof that the configuration is the first.
     pub first: FirstProof,
@@ -82,13 +82,13 @@ pub struct Step<T> {
 /// An optimum, between an assignment and a bound.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Optimum<T> {
-    /// An assignment, which is a lower bound.
+    /// An assignment, whose reward is a lower bound.
     pub assignment: Assignment<T>,
     /// An upper bound on the reward of every assignment.
     pub bound: Rational,
-    /// The prices that prove the bound. For whole jobs it is rounded down to a reward that whole jobs can earn.
+    /// The prices that prove the bound. For whole jobs, the bound is rounded down to a reward that whole jobs can earn.
     pub prices: PackingPrices,
-    /// The proof for each pool that no configuration is worth more than its server.
+    /// For each pool, the proof that no configuration is worth more than its server.
     pub pricing: Vec<PricingProof>,
 }
 
@@ -99,17 +99,17 @@ pub struct Assignment<T> {
     pub reward: Rational,
     /// Triples `(pool, configuration, servers)`. All other servers are idle.
     pub servers: Vec<(usize, Configuration, T)>,
-    /// The jobs served, `Y_j`, by type.
+    /// The jobs served, `Y_j`, of each type.
     pub served: Vec<T>,
 }
 
 /// Prices that bound every assignment.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PackingPrices {
-    /// The price of the load, `alpha_j`, by type.
+    /// The price of the load, `alpha_j`, of each type.
     pub load: Vec<Rational>,
-    /// The price of a slot, `beta_j`, by type.
+    /// The price of a slot, `beta_j`, of each type.
     pub slot: Vec<Rational>,
-    /// The price of a server, `pi_i`, by pool.
+    /// The price of a server, `pi_i`, of each pool.
     pub server: Vec<Rational>,
 }

@@ -13,13 +13,13 @@ use super::certificate::{KIND, RatioCertificate, VERSION, Whole};
 use super::proof::{FirstProof, PricingProof, Tree, TreeNode};
 use super::{Assignment, Configuration, Greedy, Optimum, PackingPrices, Step};
 
-/// The number of prices that a certificate may have, zeros included, in addition to one for each byte of the file. So
-/// the memory that the reader allocates is linear in the length of the file, and a short file may still have many
-/// types.
+/// The number of prices that a certificate may have, zeros included, in addition to one for each byte of the file.
+/// Because of this limit, the memory that the reader allocates is linear in the length of the file. A short file may
+/// still have many types.
 const FREE_NUMBERS: usize = 1 << 16;
 
 impl RatioCertificate {
-    /// Reads a certificate. Its statements are not checked here, but by [`check`](crate::check).
+    /// Reads a certificate. This function does not check its statements; [`check`](crate::check) does.
     ///
     /// # Errors
     /// Returns [`FormatError`] if the text is not a ratio certificate. Examples are unknown fields, names or methods,
@@ -41,7 +41,7 @@ impl RatioCertificate {
     }
 }
 
-/// Reads the problem of a certificate whose format has this version.
+/// Reads the problem of a certificate. The version of the certificate's format has to be `expected`.
 pub(super) fn problem_of_version<'t>(
     source: &Source<'t>,
     document: &Document<'t>,
@@ -83,7 +83,7 @@ impl<'r, 't> Reader<'r, 't> {
         }
     }
 
-    /// Counts the numbers of a vector against the limit, because a file need not write its zeros.
+    /// Counts the numbers of a vector against the limit, because a file does not have to write its zeros.
     pub(super) fn allocate(&self, raw: &'t RawValue, length: usize) -> Read<()> {
         let Some(left) = self.numbers_left.get().checked_sub(length.max(1)) else {
             return Err(self
@@ -94,7 +94,7 @@ impl<'r, 't> Reader<'r, 't> {
         Ok(())
     }
 
-    /// Reads the values of an object with exactly these fields.
+    /// Reads the values of an object that must have exactly the fields `names`.
     pub(super) fn fields<const N: usize>(
         &self,
         raw: &'t RawValue,
@@ -156,7 +156,7 @@ impl<'r, 't> Reader<'r, 't> {
         if raw.get() == "null" { Ok(None) } else { read(self, raw).map(Some) }
     }
 
-    /// Reads an object with values by name, in ascending order of positions. Zeros are dropped.
+    /// Reads an object with values by name, and sorts them by position. Zeros are dropped.
     fn sparse<T: PartialEq + Default>(
         &self,
         raw: &'t RawValue,

@@ -19,7 +19,8 @@ impl RatioCertificate {
         self.to_json_within(usize::MAX).unwrap_or_default()
     }
 
-    /// Returns the certificate as JSON, or `None` if it has more bytes than this. No more bytes than this are built.
+    /// Returns the certificate as JSON, or `None` if it has more than `most_bytes` bytes. The text that is built never
+    /// exceeds this size.
     #[must_use]
     pub fn to_json_within(&self, most_bytes: usize) -> Option<String> {
         let mut writer = Writer::new(&self.problem, most_bytes);
@@ -32,7 +33,7 @@ pub(super) struct Writer<'a> {
     problem: &'a Reservation,
     out: String,
     most_bytes: usize,
-    /// Whether text was dropped because of its size.
+    /// True if text was dropped because of its size.
     is_cut: bool,
 }
 
@@ -73,7 +74,7 @@ impl Writer<'_> {
         }
     }
 
-    // An index that is out of range gives an empty name. So the writer cannot panic, and readers reject the file.
+    // An index that is out of range gives an empty name. So the writer does not panic, and readers reject the file.
     fn pool(&self, i: usize) -> String {
         self.problem.pools().get(i).map_or_else(String::new, |pool| pool.name().to_owned())
     }
@@ -224,7 +225,7 @@ impl Writer<'_> {
 }
 
 pub(super) fn json(text: &str) -> String {
-    // A string always has a JSON form.
+    // A string always has a JSON form, so the default is never used.
     serde_json::to_string(text).unwrap_or_default()
 }
 

@@ -4,11 +4,11 @@ use std::cmp::Ordering;
 
 use evenhand_problem::Rational;
 
-/// Rational numbers, or numbers that represent them.
+/// A number type for amounts: rational numbers, or a type that represents them.
 pub trait Amount: Clone + Default + Ord + From<Rational> {
     /// Adds another amount.
     fn add(&mut self, more: &Self);
-    /// Returns the difference to a smaller amount.
+    /// Returns the difference from a smaller amount `part`.
     #[must_use]
     fn beyond(&self, part: Rational) -> Self;
     /// Returns the amount multiplied by a factor.

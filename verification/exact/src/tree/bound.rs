@@ -1,12 +1,14 @@
-//! Bounds, which prove that no further tasks of some users fit. They follow from prices by weak duality.
+//! Bounds on totals of tasks. They prove that no further tasks of some users fit, and follow from prices by weak
+//! duality.
 //!
 //! Let `p >= 0` be prices of the capacity rows and of limits on server classes. Let `worth_n` be the least cost of a
-//! task of user `n` on any class where it can run and no limit of 0 applies to it. Then all totals `T` that can be
+//! task of user `n` on the classes where it can run and to which no limit of 0 applies. Then all totals `T` that can be
 //! placed satisfy
 //!
 //! $$\sum_n worth_n T_n \le \sum_{ir} p_{ir} C_{ir} + \sum_l p_l L_l.$$
 //!
-//! If there is equality, no further task of a user with a positive worth fits while all other users keep their tasks.
+//! If both sides are equal, no further task of a user with a positive worth fits while all other users keep their
+//! tasks.
 
 use evenhand_problem::{Constraints, Rational};
 use rug::Integer;
@@ -16,26 +18,26 @@ use super::forest::ClassLimits;
 /// An inequality that all totals that can be placed satisfy: `sum_n worth_n T_n <= most`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bound {
-    /// The prices `(row, price of a unit)` that prove it, ascending by row and positive. Limits on server classes
-    /// follow the rows.
+    /// The prices `(row, price of a unit)` that prove the bound, ascending by row and positive. Limits on server
+    /// classes follow the rows.
     pub prices: Vec<(usize, Integer)>,
-    /// The least costs `(user, cost of one of its tasks)`, ascending by user and positive, in an arbitrary common unit.
+    /// The least costs `(user, cost of one of its tasks)`, ascending by user and positive, in an arbitrary unit.
     pub worth: Vec<(usize, Integer)>,
-    /// The value of all rows, in the same unit.
+    /// The value of all rows, in the same unit as the costs.
     pub most: Rational,
 }
 
 impl Bound {
-    /// Returns the slack of the bound for some totals. It is negative if they violate the bound.
+    /// Returns the slack of the bound for `totals`. It is negative if the totals violate the bound.
     #[must_use]
     pub fn left(&self, totals: &[Rational]) -> Rational {
         let held: Rational = self.worth.iter().map(|(n, worth)| Rational::from(worth * &totals[*n])).sum();
         &self.most - held
     }
 
-    /// Computes the bound of prices by row, where negative prices count as 0. The function `costs` gets prices as
-    /// whole numbers. It returns the least positive cost of a task of each user, ascending by user, and the value of
-    /// all rows.
+    /// Computes the bound that follows from `prices`, one for each row. Negative prices count as 0. The function
+    /// `costs` gets prices as whole numbers. It returns the least positive cost of a task of each user, ascending by
+    /// user, and the value of all rows.
     #[must_use]
     pub fn new(
         prices: &[Rational],
@@ -52,7 +54,7 @@ impl Bound {
         };
         let prices: Vec<Integer> = prices.iter().map(whole).collect();
         let (worth, most) = costs(&prices);
-        // Whole numbers are added faster, and are made as small as possible.
+        // Whole numbers are added faster. They are made as small as possible.
         let scale = worth.iter().fold(Integer::from(1), |scale, (_, worth)| scale.lcm(worth.denom()));
         let mut worth: Vec<(usize, Integer)> = worth
             .into_iter()
@@ -65,7 +67,8 @@ impl Bound {
         Self { prices, worth, most }
     }
 
-    /// Computes the bound of prices of the capacity rows and, after these, of the limits on server classes.
+    /// Computes the bound that follows from prices of the capacity rows, followed by prices of the limits on server
+    /// classes.
     #[must_use]
     pub fn of_rows(constraints: &Constraints<'_>, limits: &ClassLimits, prices: &[Rational]) -> Self {
         Self::new(prices, |prices| {

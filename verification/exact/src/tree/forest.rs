@@ -1,39 +1,39 @@
-//! The fixed data of the tree of a problem, which do not change while it is filled (docs/theory.md, section 9).
+//! The fixed data of the tree of a problem. They do not change during hierarchical filling (docs/theory.md, section 9).
 
 use std::collections::HashMap;
 
 use evenhand_problem::groups::{GroupShare, Guarantees, ShareOf, ShareOver};
 use evenhand_problem::{Problem, Promises, Rational};
 
-/// The operations of a segment on each resource of a node, in addition to the pairs of resources: two kinds of amounts
-/// and their growth.
+/// The number of operations of a segment on each resource of a node, in addition to the pairs of resources: two kinds
+/// of amounts and their growth.
 const PASSES: usize = 4;
 
 /// The root, the groups and the users of a problem.
 ///
-/// Node 0 is the root, node `1 + v` is group `v`, and the users follow. Amounts are vectors by position in
+/// Node 0 is the root, node `1 + v` is group `v`, and the users follow. Vectors of amounts are indexed by position in
 /// [`resources`](Self::resources). A resource that no server has is left out.
 pub struct Forest<'p> {
     /// The problem.
     pub problem: &'p Problem,
-    /// The settings for the comparison of siblings.
+    /// The settings by which siblings are compared.
     pub share: GroupShare,
-    /// Whether guarantees come first.
+    /// True if nodes below their guarantees come first.
     pub guarantees_first: bool,
     /// The resources of the problem that some server has.
     pub resources: Vec<usize>,
     /// The capacity of all servers together, `C_r > 0`.
     pub capacity: Vec<Rational>,
-    /// For each resource: whether the demand of every task equals its base demand on every class where it can run. Then
-    /// the sum of the running tasks is the usage of the groups.
+    /// For each resource, true if the demand of every task equals its base demand on every class where the task can
+    /// run. Then the sum of the running tasks is the usage of the groups.
     pub is_plain: Vec<bool>,
-    /// For each resource: whether the capacity bounds the usage of the root. This is so if the resource is plain, or
-    /// if some of it is kept back.
+    /// For each resource, true if the capacity bounds the usage of the root. This is so if the resource is plain, or if
+    /// some of it is kept back.
     pub is_bounded: Vec<bool>,
     /// The root, the groups and the users.
     pub nodes: Vec<Node>,
-    /// The families of resources, given by position. The amounts of a family are summed with a multiplier for each
-    /// resource, and a share is the largest such sum.
+    /// The families of resources: pairs `(position of the resource, multiplier)`. The amounts of a family are
+    /// multiplied and summed. A share is the largest such sum.
     pub families: Vec<Vec<(usize, Rational)>>,
     /// The limits of groups on some server classes.
     pub class_limits: ClassLimits,
@@ -41,7 +41,7 @@ pub struct Forest<'p> {
 
 /// A node of the tree.
 pub struct Node {
-    /// The parent; absent for the root.
+    /// The parent. `None` for the root.
     pub parent: Option<usize>,
     /// The children in the order of the file, subgroups before users.
     pub children: Vec<usize>,
@@ -49,29 +49,29 @@ pub struct Node {
     pub weight: Rational,
     /// The priority `p_v`.
     pub priority: i64,
-    /// The guarantee `G_v` of each resource that it names; absent if no guarantee is stated for the group or below it.
+    /// The guarantee `G_v` of each resource that it names. `None` if no guarantee is stated for the group or below it.
     pub guarantee: Option<Vec<Option<Rational>>>,
-    /// The limit of each resource that has one.
+    /// The limit of each resource. `None` for resources without a limit.
     pub limit: Vec<Option<Rational>>,
-    /// The amounts kept back, `K_v`.
+    /// The amount `K_v` of each resource that is kept back for the node.
     pub kept: Vec<Rational>,
-    /// The divisor of the share for each family; 0 if the family is ignored.
+    /// The divisor of the share for each family. 0 if the family is ignored.
     pub divisor: Vec<Rational>,
-    /// The data of a user; absent for other nodes.
+    /// The data of a user. `None` for other nodes.
     pub leaf: Option<Leaf>,
 }
 
-/// A user.
+/// A user, as a leaf of the tree.
 pub struct Leaf {
     /// The index of the user in the problem.
     pub user: usize,
     /// The base demand of a task: pairs `(position of the resource, d_nr)`.
     pub demand: Vec<(usize, Rational)>,
-    /// The number of tasks, `T_n`; absent if unlimited.
+    /// The number of tasks, `T_n`. `None` if it is unlimited.
     pub tasks: Option<Rational>,
-    /// Whether the user can run on any class.
+    /// True if the user can run on some class.
     pub is_able: bool,
-    /// Whether limits of 0 apply to the user on every class where it can run.
+    /// True if limits of 0 apply to the user on every class where it can run.
     pub is_barred: bool,
 }
 
@@ -114,7 +114,7 @@ impl<'p> Forest<'p> {
         self.nodes.len().saturating_mul(m).saturating_mul(m + PASSES)
     }
 
-    /// Returns the node of user `n`.
+    /// Returns the index of the node of user `n`.
     #[must_use]
     pub fn leaf(&self, n: usize) -> usize {
         1 + self.problem.groups().list().len() + n
@@ -193,7 +193,7 @@ impl<'p> Forest<'p> {
         (self.leaf(0)..self.nodes.len()).chain(self.groups_upwards())
     }
 
-    /// Returns the groups from the leaves up, and the root at the end.
+    /// Returns the groups from the leaves up, with the root at the end.
     fn groups_upwards(&self) -> Vec<usize> {
         self.problem.groups().from_the_leaves().into_iter().map(|v| 1 + v).chain([0]).collect()
     }
@@ -253,7 +253,7 @@ impl<'p> Forest<'p> {
     }
 }
 
-/// Returns for each resource whether every user's demand equals its base demand on all classes where it can run.
+/// Returns for each resource true if the demand of every user equals its base demand on all classes where it can run.
 fn are_plain(problem: &Problem, resources: &[usize]) -> Vec<bool> {
     let mut are_plain = vec![true; resources.len()];
     for (n, user) in problem.users().iter().enumerate() {
@@ -329,17 +329,18 @@ pub struct ClassLimit {
 pub struct ClassLimits {
     /// The limits.
     pub list: Vec<ClassLimit>,
-    /// For each user: the positions of the limits that count it.
+    /// For each user, the positions of the limits that count its tasks.
     pub of_user: Vec<Vec<usize>>,
 }
 
 impl ClassLimits {
-    /// Returns the limits that count a user, each with its position.
+    /// Returns the limits that count the tasks of user `n`, each with its position.
     pub fn of(&self, n: usize) -> impl Iterator<Item = (usize, &ClassLimit)> {
         self.of_user.get(n).into_iter().flatten().map(|at| (*at, &self.list[*at]))
     }
 
-    /// Returns the amounts of limits that a task of user `n` on class `i` uses, each with the position of the limit.
+    /// Returns `(position of the limit, amount)` for each limit of which a task of user `n` on class `i` uses an
+    /// amount.
     pub fn counts<'l>(
         &'l self,
         problem: &'l Problem,
@@ -351,7 +352,7 @@ impl ClassLimits {
         counted.filter(|(_, d)| !d.is_zero())
     }
 
-    /// Returns the classes where a user can run and to which no limit of 0 applies.
+    /// Returns the classes where user `n` can run and to which no limit of 0 applies.
     pub fn allowed<'l>(&'l self, problem: &'l Problem, n: usize) -> impl Iterator<Item = usize> + 'l {
         let bars = move |i: usize| self.counts(problem, n, i).any(|(at, _)| self.list[at].most.is_zero());
         problem.classes_of(n).filter(move |i| !bars(*i))

@@ -7,7 +7,7 @@ use super::amount::Amount;
 use super::forest::{Forest, Leaf};
 use super::shared::Shared;
 
-/// Amounts by node and resource. Few of them change from one state to the next.
+/// Amounts of each node and resource. From one state to the next, only few of them change.
 pub type Amounts<N = Rational> = Vec<Shared<Vec<N>>>;
 
 /// The usage of every node for given numbers of tasks.
@@ -17,30 +17,30 @@ pub struct Holdings<N = Rational> {
     pub capacity: Vec<Rational>,
     /// The tasks of each user.
     pub tasks: Vec<N>,
-    /// The usage `X_v` of the users below each node, by their base demands.
+    /// For each node, the usage `X_v` of the users below it, by their base demands.
     pub running: Amounts<N>,
-    /// The usage `U_v` of each node: the usage of its users, and the further amounts that are kept back for its
+    /// For each node, the usage `U_v`: the usage of its users, and the additional amounts that are kept back for its
     /// children.
     pub used: Amounts<N>,
 }
 
-/// A record of the amounts of the nodes above a user: node, resource, running and used.
+/// A record of the amounts of a user and of the nodes above it: `(node, resource, running, used)`.
 pub struct Saved {
     user: usize,
     tasks: Rational,
     amounts: Vec<(usize, usize, Rational, Rational)>,
 }
 
-/// The nodes above a user that needs more.
+/// The nodes above a user that lacks tasks.
 pub struct Way {
-    /// The nodes above the user, from its parent up, each with whether the user is below its guarantee.
+    /// The nodes above the user, from its parent up. Each has true if the user is below the guarantee of the node.
     pub nodes: Vec<(usize, bool)>,
-    /// Whether the user may not grow.
+    /// True if the user may not grow.
     pub is_stopped: bool,
 }
 
 impl<N: Amount> Holdings<N> {
-    /// Computes the usage of the nodes for these tasks by user.
+    /// Computes the usage of the nodes. `tasks` are the tasks of each user.
     #[must_use]
     pub fn new(forest: &Forest<'_>, tasks: Vec<N>) -> Self {
         let zeros = Shared::new(vec![N::default(); forest.resources.len()]);
@@ -64,23 +64,23 @@ impl<N: Amount> Holdings<N> {
         Self { capacity: forest.capacity.clone(), tasks, running, used }
     }
 
-    /// Returns whether more usage of a node raises the usage of its parent. It does not if the node stays within the
-    /// amount kept back for it.
+    /// Returns true if more usage of a node raises the usage of its parent. It does not if the node stays within the
+    /// amount that is kept back for it.
     pub fn passes(&self, forest: &Forest<'_>, v: usize, r: usize) -> bool {
         let kept = &forest.nodes[v].kept[r];
         kept.is_zero() || self.used[v][r].cmp_to(kept).is_ge()
     }
 
-    /// Returns the nodes above a user, each with whether the user is below its guarantee. Also returns whether the user
-    /// is stopped: by a limit, by a guarantee that it may not exceed, or by a resource that is used up. Returns `None`
-    /// for a user that has all its tasks or can run on no class.
+    /// Returns the nodes above a user, each with true if the user is below the guarantee of the node. Also returns
+    /// whether a limit, a guarantee that it may not exceed, or a used-up resource stops the user. Returns `None` for a
+    /// user that has all its tasks or can run on no class.
     pub fn way(&self, forest: &Forest<'_>, leaf: &Leaf) -> Option<Way> {
         let has_all = leaf.tasks.as_ref().is_some_and(|tasks| self.tasks[leaf.user].cmp_to(tasks).is_ge());
         if has_all || !leaf.is_able {
             return None;
         }
         let mut is_stopped = leaf.is_barred;
-        // For each demanded resource: whether one more task raises the usage of the node `v`.
+        // For each demanded resource, true if one more task raises the usage of node `v`.
         let mut grows = vec![true; leaf.demand.len()];
         let mut way = Vec::new();
         for v in forest.above(forest.leaf(leaf.user)) {
@@ -112,7 +112,7 @@ impl<N: Amount> Holdings<N> {
         Some(Way { nodes: way, is_stopped })
     }
 
-    /// Returns whether a user may grow within the guarantee of a node. Each demanded resource that the guarantee names
+    /// Returns true if a user may grow within the guarantee of a node. Each demanded resource that the guarantee names
     /// must satisfy one of two conditions. Either its usage is below the guarantee, or the guarantee is positive and
     /// the growth of the user does not raise the usage.
     fn is_below(&self, forest: &Forest<'_>, v: usize, leaf: &Leaf, grows: &[bool]) -> bool {
@@ -156,7 +156,7 @@ impl Holdings {
         }
     }
 
-    /// Returns the amounts that [`Holdings::add`] would change, for [`Holdings::put_back`].
+    /// Returns the amounts that [`Holdings::add`] would change. [`Holdings::put_back`] restores them.
     pub fn of(&self, forest: &Forest<'_>, n: usize) -> Saved {
         let own = forest.leaf(n);
         let asked = forest.nodes[own].leaf.iter().flat_map(|leaf| &leaf.demand).map(|(r, _)| *r);
@@ -166,7 +166,7 @@ impl Holdings {
         Saved { user: n, tasks: self.tasks[n].clone(), amounts: amounts.collect() }
     }
 
-    /// Restores the saved amounts.
+    /// Restores the amounts that [`Holdings::of`] returned.
     pub fn put_back(&mut self, saved: Saved) {
         self.tasks[saved.user] = saved.tasks;
         for (v, r, running, used) in saved.amounts {

@@ -13,11 +13,11 @@ use super::holdings::Holdings;
 /// The key of a node among its siblings.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Key<N = Rational> {
-    /// Whether the node is above its guarantee. Nodes below it come first.
+    /// True if the node is above its guarantee. Nodes below their guarantees come first.
     pub is_above_guarantee: bool,
-    /// Minus the priority, which has no effect below the guarantee.
+    /// Minus the priority. It has no effect below the guarantee.
     pub priority: i64,
-    /// Whether the weight is 0. Such nodes come last.
+    /// True if the weight is 0. Nodes of weight 0 come last.
     pub is_weightless: bool,
     /// The largest used fraction of the guarantee, or the share divided by the weight.
     pub level: N,
@@ -32,7 +32,7 @@ pub struct Term<N = Rational> {
 }
 
 impl<N: Amount> Term<N> {
-    /// Returns the rate of the value when the usage of resources grows at these rates.
+    /// Returns the rate of the value when the usage of each resource grows at the rate in `growth`.
     pub fn rate(&self, growth: &[N]) -> N {
         let mut rate = N::default();
         self.slope.iter().for_each(|(r, per_unit)| rate.add(&growth[*r].times(per_unit)));
@@ -40,7 +40,7 @@ impl<N: Amount> Term<N> {
     }
 }
 
-/// Returns the largest value, and its rate: the largest rate among the terms that attain it.
+/// Returns the largest value of the terms, and its rate: the largest rate among the terms with this value.
 pub fn rising<N: Amount>(terms: &[Term<N>], growth: &[N]) -> (N, N) {
     let top = terms.iter().map(|term| &term.value).max().cloned().unwrap_or_default();
     let at_top = terms.iter().filter(|term| term.value == top);
@@ -48,8 +48,8 @@ pub fn rising<N: Amount>(terms: &[Term<N>], growth: &[N]) -> (N, N) {
     (top, rate)
 }
 
-/// Returns the terms of the share of a node, before division by the weight. For each family this is the usage, or the
-/// usage beyond the guarantee, as a fraction of its divisor.
+/// Returns the terms of the share of a node, before division by the weight. For each family, the term is the usage, or
+/// the usage beyond the guarantee, as a fraction of the divisor of the family.
 pub fn share<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N]) -> Vec<Term<N>> {
     let node = &forest.nodes[v];
     let promised = |r: usize| match (forest.share.of, &node.guarantee) {
@@ -72,8 +72,8 @@ pub fn share<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N]) -> Vec<Term<N
     families.map(term).collect()
 }
 
-/// Returns the terms of the level below a guarantee: the used fraction of every promised resource that one of these
-/// users demands.
+/// Returns the terms of the level below a guarantee. There is a term for every guaranteed resource that one of these
+/// users demands: the used fraction of its guarantee.
 pub fn guaranteed<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N], users: &[usize]) -> Vec<Term<N>> {
     let Some(guarantee) = &forest.nodes[v].guarantee else { return Vec::new() };
     let asked = |r: usize| users.iter().any(|n| asks(forest, *n, r));
@@ -85,14 +85,14 @@ pub fn guaranteed<N: Amount>(forest: &Forest<'_>, v: usize, used: &[N], users: &
     promised.filter(|(r, amount)| **amount > 0 && asked(*r)).map(term).collect()
 }
 
-/// Returns whether a task of user `n` demands a resource.
+/// Returns true if a task of user `n` demands resource `r`.
 pub fn asks(forest: &Forest<'_>, n: usize, r: usize) -> bool {
     let leaf = forest.nodes[forest.leaf(n)].leaf.as_ref();
     leaf.is_some_and(|leaf| leaf.demand.iter().any(|(of, _)| *of == r))
 }
 
-/// Returns the key of a node, and the terms of its level. `below` are the users below its guarantee; if there are
-/// none, the node counts as above it. The level is the largest term divided by [`weight`].
+/// Returns the key of a node, and the terms of its level. `below` lists the users below the guarantee of the node. If
+/// the list is empty, the node counts as above its guarantee. The level is the largest term divided by [`weight`].
 pub fn key<N: Amount>(
     forest: &Forest<'_>,
     holdings: &Holdings<N>,
@@ -112,17 +112,19 @@ pub fn key<N: Amount>(
     (key, terms)
 }
 
-/// Returns the divisor of a level: the weight; but 1 for a weight of 0, and below the guarantee.
+/// Returns the divisor of a level. It is the weight above the guarantee, and 1 for a weight of 0 and below the
+/// guarantee.
 pub fn weight(forest: &Forest<'_>, v: usize, is_above_guarantee: bool) -> Rational {
     let weight = &forest.nodes[v].weight;
     if is_above_guarantee && !weight.is_zero() { weight.clone() } else { Rational::from(1) }
 }
 
-/// For each user that is not stopped: the nodes above it, each with whether the user is below its guarantee.
+/// For each user that is not stopped, the nodes above it, each with true if the user is below the guarantee of the
+/// node.
 pub type Ways = Vec<Option<Vec<(usize, bool)>>>;
 
-/// Returns the children of a node with users that may grow, in the order of these users. For each child it lists all
-/// these users, and the users among them that are below the guarantee of the child.
+/// Returns the children of a node with users that may grow, in the order of these users. For each child, the result
+/// lists all these users, and those of them that are below the guarantee of the child.
 pub fn by_child(
     forest: &Forest<'_>,
     ways: &Ways,
@@ -134,7 +136,8 @@ pub fn by_child(
     for n in users {
         let leaf = forest.leaf(*n);
         let way = ways[*n].as_deref().unwrap_or_default();
-        // Find the child of `v` on the path to the user, and whether the user is below its guarantee.
+        // Search for the child of `v` on the path to the user, and whether the user is below the guarantee of this
+        // child.
         let place = way.iter().position(|(above, _)| *above == v);
         let Some(place) = place else { continue };
         let (child, is_below) = if place == 0 { (leaf, false) } else { way[place - 1] };

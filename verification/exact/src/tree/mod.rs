@@ -1,9 +1,9 @@
 //! Hierarchical filling by its definition (docs/theory.md, section 9): the tree of a problem, the usage of its nodes,
 //! the keys by which siblings are compared, and the users that may grow.
 //!
-//! The mechanism `tree` runs the filling. The kernel runs its own, which shares no code with it. A lack of free
-//! capacity stops the filling by [`Bound`]s. The mechanism computes them with a solver, and a certificate states the
-//! prices that prove them.
+//! The mechanism `tree` runs the filling. The kernel has its own implementation, which shares no code with this one.
+//! [`Bound`]s stop the filling where free capacity is lacking. The mechanism computes the bounds with a solver, and a
+//! certificate states the prices that prove the bounds.
 
 mod amount;
 mod bound;

@@ -8,7 +8,7 @@ use std::sync::Arc;
 pub struct Shared<T>(Arc<T>);
 
 impl<T> Shared<T> {
-    /// Returns a value that has no other holder yet.
+    /// Returns a value that has no copies yet.
     pub fn new(value: T) -> Self {
         Self(Arc::new(value))
     }

@@ -1,4 +1,4 @@
-//! Every axiom, on examples that can be computed by hand.
+//! Tests of every axiom on examples that can be computed by hand.
 
 use evenhand_exact::axiom::feasible::Limit;
 use evenhand_exact::axiom::max_min;
@@ -40,7 +40,7 @@ fn the_naive_allocation_of_figure_1_is_dominated() {
     let instance = Instance::new(&problem, &x).unwrap();
     let better = Evidence::Dominating(tasks(&[&[(0, "10")], &[(1, "10")]]));
     let claim = Claim::with_evidence(Axiom::ParetoOptimal, None, better, &instance, &q("0")).unwrap();
-    // Each user gains 4 tasks, and would have 12 alone.
+    // Each user gains 4 tasks. Alone, each would have 12.
     assert_eq!((claim.holds, claim.margin.clone()), (Some(false), Some(q("-2/3"))));
     assert!(claim.is_bound());
     // The prices of the fair allocation prove the same bound: the users have 12 of 20 tasks.
@@ -109,7 +109,7 @@ fn a_time_shared_server_has_one_row() {
     let problem = figure_1();
     let mut x = allocation(&problem, r#"{"user 1": {"high-memory": 5}, "user 2": {"high-memory": 1}}"#);
     x.sharing = evenhand_problem::Sharing::Tdm;
-    // On high-memory gamma is 10 tasks of user 1 and 2 of user 2, so each has half of the time.
+    // On high-memory, gamma is 10 tasks of user 1 and 2 tasks of user 2, so each user has half of the time.
     let instance = Instance::new(&problem, &x).unwrap();
     assert_eq!(instance.slack(0), q("0"));
     assert_eq!(instance.slack(1), q("1"));
@@ -203,7 +203,7 @@ fn max_min_needs_everybody_covered() {
     assert_eq!(refusal.to_string(), "no level shows that user `user 1` cannot have more");
 }
 
-/// A nearly satisfied user also needs a cover: the price on its own tasks bounds its rise.
+/// A nearly satisfied user also needs to be covered: the price on its own tasks bounds its rise.
 #[test]
 fn a_user_below_its_ceiling_is_covered() {
     let problem = problem(
@@ -236,8 +236,8 @@ fn a_rise_must_not_take_from_the_poor() {
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), evidence, &instance, &q("0"))
             .map_err(|e| e.to_string())
     };
-    // The shares are 2/14 and 1.6/14, and would be 12/14 alone. User 1 comes down to 1.8, so user 2 rises to that
-    // level.
+    // The shares are 2/14 and 1.6/14. Alone, each user would have 12/14. User 1 falls to 1.8/14, so user 2 rises to
+    // that level.
     assert_eq!(rise(1, &[&[(0, "9/5")], &[(1, "10")]]).unwrap().margin, Some(q("-1/60")));
     assert_eq!(rise(1, &[&[(0, "2")], &[(1, "10")]]).unwrap().margin, Some(q("-7/10")));
     assert_eq!(

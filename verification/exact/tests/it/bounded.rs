@@ -1,5 +1,5 @@
-//! With a small budget the answer is that judging is too large, and never a verdict. Inputs that once took gigabytes
-//! or hours are now judged, or are too large.
+//! Tests that a small budget leads to the answer that judging is too large, and never to a wrong verdict. Inputs that
+//! once took gigabytes or hours are now judged, or are too large.
 
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::examples::{self, good_certificates};
@@ -12,7 +12,7 @@ use evenhand_exact::{
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
 
-/// Derives a claim again with this budget. Returns `None` if that is too large.
+/// Derives a claim again with a budget of `steps` steps. Returns `None` if judging is too large.
 fn derived(certificate: &Certificate, claim: &Claim, steps: u64) -> Option<Claim> {
     let budget = Budget::of(steps);
     let instance = match Instance::within(&certificate.problem, &certificate.allocation, budget) {
@@ -124,7 +124,7 @@ fn envy_in_numbers_without_a_common_factor() {
     assert_eq!(derived(&certificate, &certificate.claims[0], 10_000_000), None);
 }
 
-/// Preparing an allocation and judging it share one budget, and the error states its size.
+/// Preparing an allocation and judging it share one budget. The error states the size of this budget.
 #[test]
 fn too_large_is_no_verdict() {
     let (_, good) = good_certificates().swap_remove(0);

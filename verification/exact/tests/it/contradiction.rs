@@ -1,6 +1,6 @@
-//! Two valid certificates about one problem and allocation, with one tolerance, never contradict each other.
+//! Tests that two valid certificates about one problem and allocation, with one tolerance, never contradict each other.
 //!
-//! Evidence that an axiom holds proves a lower bound of the margin, and evidence that it is violated an upper bound.
+//! Evidence that an axiom holds proves a lower bound of the margin. Evidence that it is violated proves an upper bound.
 //! If no lower bound is above an upper bound, no tolerance makes both valid.
 
 use evenhand_exact::axiom::max_min::{self, Standing};
@@ -27,7 +27,7 @@ struct Shown {
 }
 
 impl Shown {
-    /// Judges evidence with a tolerance that accepts it, if there is one.
+    /// Judges evidence with a tolerance that accepts it, if there is such a tolerance, and records the margin.
     fn add(&mut self, axiom: Axiom, parameters: &Parameters, evidence: &Evidence, instance: &Instance<'_>) {
         let judge = |tolerance: &str| {
             Claim::with_evidence(axiom, parameters.clone(), evidence.clone(), instance, &q(tolerance))
@@ -41,8 +41,7 @@ impl Shown {
         }
     }
 
-    /// Checks that no lower bound is above an upper bound, and that the plain checker accepts each single valid
-    /// claim.
+    /// Fails if a lower bound is above an upper bound, or if the plain checker does not accept a single valid claim.
     fn judge(self, problem: &Problem, allocation: &Allocation) -> Result<(usize, usize), TestCaseError> {
         for yes in &self.yes {
             for no in &self.no {
@@ -62,7 +61,7 @@ impl Shown {
     }
 }
 
-/// Returns prices near the optimal ones. Some of them prove something.
+/// Returns prices near the optimal prices. Some of them prove a bound.
 fn all_prices(best: &Prices, rng: &mut Pcg64) -> Vec<Prices> {
     let mut all = vec![best.clone()];
     for part in [1_000_000u32, 100, 3] {
@@ -99,7 +98,8 @@ fn all_better(optimum: &Optimum, instance: &Instance<'_>, rng: &mut Pcg64) -> Ve
     all
 }
 
-/// Scales prices for Pareto optimality: the weights of all users are at least `1 / g_n`, and at least one is equal.
+/// Scales prices for Pareto optimality: the weight of every user `n` is at least `1 / g_n`, and for at least one user
+/// it is equal.
 fn for_pareto(prices: &Prices, instance: &Instance<'_>) -> Prices {
     let users = (0..instance.problem().n_users()).filter(|&n| instance.is_active(n));
     let least = users.map(|n| Rational::from(&prices.user_weights[n] * instance.scale(n))).min();
@@ -111,7 +111,7 @@ fn for_pareto(prices: &Prices, instance: &Instance<'_>) -> Prices {
     prices
 }
 
-/// Scales prices for max-min, so that `l_n u_n / w_n` equals the given weights.
+/// Scales prices for max-min, so that `l_n u_n / w_n` equals the user weights in `prices`.
 fn for_max_min(prices: &Prices, problem: &Problem, share: &ShareCoefficients) -> Prices {
     let mut prices = prices.clone();
     for (n, weight) in prices.user_weights.iter_mut().enumerate() {
@@ -151,7 +151,7 @@ fn levels_of(prices: &[Prices], instance: &Instance<'_>, share: &ShareCoefficien
     whole.chain([each]).collect()
 }
 
-/// Returns how many pieces of evidence for and against Pareto optimality were found.
+/// Returns the number of pieces of evidence for Pareto optimality, and the number against it.
 fn pareto(seed: u64) -> Result<(usize, usize), TestCaseError> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let optimum = optimum(&mut rng, false);
@@ -170,7 +170,7 @@ fn pareto(seed: u64) -> Result<(usize, usize), TestCaseError> {
     shown.judge(&optimum.problem, &x)
 }
 
-/// Returns the same counts for max-min, over all defined shares.
+/// Returns the same counts for max-min, over all shares that are defined.
 fn max_min_of(seed: u64, one_resource: bool) -> Result<(usize, usize), TestCaseError> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let optimum = optimum(&mut rng, one_resource);
@@ -197,7 +197,7 @@ fn max_min_of(seed: u64, one_resource: bool) -> Result<(usize, usize), TestCaseE
     Ok((yes, no))
 }
 
-/// The properties below would be empty if evidence of one kind were never found.
+/// The properties below would be empty if evidence of one kind never occurred.
 #[test]
 fn evidence_of_both_kinds_is_found() {
     let (mut pareto_both, mut max_min_both) = (0, 0);
@@ -277,7 +277,7 @@ proptest! {
         shown.judge(&optimum.problem, &x)?;
     }
 
-    /// Whole tasks of two users on one server are compared with every other placement of whole tasks.
+    /// Compares whole tasks of two users on one server with every other placement of whole tasks.
     #[test]
     fn integer_pareto_optimality(seed in any::<u64>()) {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -306,7 +306,7 @@ proptest! {
         shown.judge(&problem, &x)?;
     }
 
-    /// A derived axiom has one verdict. The other verdict is refused with any evidence.
+    /// A derived axiom has only one verdict. Any evidence for the other verdict is refused.
     #[test]
     fn derived_axioms(seed in any::<u64>(), exponent in 0u32..13) {
         let mut rng = Pcg64::seed_from_u64(seed);

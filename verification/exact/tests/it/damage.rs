@@ -1,5 +1,5 @@
-//! Valid certificates are damaged at random. Each is then refused, or its statements are still true, as a second,
-//! plain checker confirms.
+//! Tests that damage valid certificates at random. Each damaged certificate is then refused, or its statements are
+//! still true, as a second, plain checker confirms.
 
 use evenhand_exact::Certificate;
 use evenhand_problem::format::Source;
@@ -11,8 +11,8 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::Value;
 
-/// Returns whether the plain checker agrees with the two other checkers. It knows margins with roots only to 40
-/// digits, so a difference in later digits is left to the others.
+/// Returns true if the plain checker agrees with the two other checkers. It computes margins with roots only to 40
+/// digits, so a difference in later digits is not judged.
 fn agree(found: &Finding, truth: bool) -> bool {
     let digit = "claim `proportional`: the margin is stated as";
     (*found == Finding::Accepted) == truth

@@ -1,5 +1,4 @@
-//! Certificates that an earlier version accepted by mistake, written in format version 2, and the verdicts on them
-//! now.
+//! Certificates that an earlier version accepted by mistake, in format version 2, and the verdicts on them now.
 
 use evenhand_exact::{Axiom, Certificate, Claim, Evidence, Instance, Prices};
 use evenhand_problem::format::Source;
@@ -66,7 +65,7 @@ fn tied_resources_have_one_verdict_in_any_order() {
         let instance = Instance::new(&two, &x).unwrap();
         let judge =
             |evidence| Claim::with_evidence(Axiom::BottleneckFair, None, evidence, &instance, &q("0"));
-        // For x alone the allocation is fair, because each user has half of it.
+        // For resource x alone the allocation is fair, because each user has half of x.
         let mut prices = Prices::zero(&instance);
         prices.user_weights = vec![q("5"), q("5")];
         let is_x = |row: &evenhand_problem::Row| row.kind == evenhand_problem::RowKind::Resource(1 - unfair);
@@ -79,7 +78,7 @@ fn tied_resources_have_one_verdict_in_any_order() {
             refusal.contains("the resources of the evidence are not those that the axiom is about"),
             "{refusal}"
         );
-        // Of y, user b has 9/14 and user a has 5/14, so b can come down to 8/14.
+        // User b has 9/14 of resource y, and user a has 5/14. So b can fall to 8/14.
         let better = tasks(&[&[(0, "7/2")], &[(0, "1/2"), (1, "1")]]);
         let margins = [0, 1].map(|resource| {
             let rise = Evidence::Rise { resource: Some(resource), user: 0, allocation: better.clone() };

@@ -1,4 +1,5 @@
-//! Margins and evidence as THEORY, section 7, defines them, in cases that a program could easily get wrong.
+//! Tests of margins and evidence as defined in docs/axioms.md (theory, section 7), in cases that a program could easily
+//! get wrong.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices};
 use evenhand_problem::format::problem_sha256;
@@ -29,7 +30,7 @@ fn nobody_is_compared_with_an_inactive_user() {
     }
 }
 
-/// A user that holds more than its entitlement of a full row has a margin of 0, and not more.
+/// A user that has more than its entitlement of a full row has a margin of exactly 0.
 #[test]
 fn a_full_row_answers_a_complaint_with_a_margin_of_zero() {
     let two = examples::figure_1();
@@ -37,7 +38,7 @@ fn a_full_row_answers_a_complaint_with_a_margin_of_zero() {
     assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
 }
 
-/// The entries of a user without tasks become 0 before loads are computed.
+/// The entries of a user without tasks become 0 before the loads of single servers are computed.
 #[test]
 fn a_user_without_tasks_is_no_load_of_a_single_server() {
     let one = problem(
@@ -54,8 +55,8 @@ fn a_user_without_tasks_is_no_load_of_a_single_server() {
     assert_eq!(found.margin, Some(q("-1/4")), "the load is 2 of 2, not 9/4");
 }
 
-/// Evidence that follows from the allocation alone is for people. The claim is judged by its margin, whatever this
-/// evidence says.
+/// Evidence that follows from the allocation alone is written for people. The claim is judged by its margin, whatever
+/// this evidence says.
 #[test]
 fn evidence_that_is_not_needed_is_not_read() {
     let two = examples::figure_1();
@@ -74,7 +75,7 @@ fn evidence_that_is_not_needed_is_not_read() {
     }
 }
 
-/// The tasks of each single server count, not only those of its class.
+/// The tasks on each single server count, not only the tasks on its class.
 #[test]
 fn feasible_is_about_every_single_server() {
     let two = problem(
@@ -136,7 +137,7 @@ fn wholeness_has_no_tolerance() {
     }
 }
 
-/// One whole task more counts as a gain, however small a fraction it is of the tasks that its user would have alone.
+/// One more whole task counts as a gain, however small a fraction it is of the tasks that its user would have alone.
 #[test]
 fn a_whole_task_more_is_never_within_the_tolerance() {
     let large = problem(

@@ -1,5 +1,5 @@
-//! The search for the tightest pair gives the margin of plain loops over all pairs, and a pair with this margin. The
-//! kernel accepts this margin and no other.
+//! Tests that the search for the pair with the least margin gives the same margin as plain loops over all pairs, and a
+//! pair with this margin. The kernel accepts this margin and no other margin.
 
 use evenhand_exact::Instance;
 use evenhand_exact::axiom::envy_free::tightest;
@@ -18,9 +18,9 @@ struct Kinds {
     overrides: bool,
     time: bool,
     gamma: bool,
-    /// Few different numbers, so that ties are frequent.
+    /// If true, numbers take few different values, so that ties are frequent.
     ties: bool,
-    /// Numbers of several hundred bits.
+    /// If true, numbers have several hundred bits.
     wide: bool,
 }
 
@@ -89,8 +89,8 @@ fn instance(seed: u64, kinds: Kinds) -> (Problem, Allocation) {
     (problem, Allocation { sharing, tasks, ..Allocation::default() })
 }
 
-/// Returns an instance with few different bundles. Every user's bundle is one of these, or within one of them, or
-/// differs from one by less than the rounding of the searches.
+/// Returns an instance with few different bundles. Every user's bundle is one of these bundles, or within one of them,
+/// or differs from one by less than the rounding of the search.
 fn crowd(seed: u64, n: usize) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let rng = &mut rng;
@@ -141,8 +141,8 @@ fn crowd(seed: u64, n: usize) -> (Problem, Allocation) {
     (problem, Allocation { tasks, ..Allocation::default() })
 }
 
-/// Checks that the claim has the margin of the plain loops, that the kernel accepts it, and that the kernel refuses a
-/// slightly larger or smaller one.
+/// Fails unless the claim has the margin of the plain loops, the kernel accepts it, and the kernel refuses a slightly
+/// larger or smaller margin.
 fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rational>, claim: &Claim) {
     assert_eq!(claim.margin.as_ref(), least);
     let reason = |claim: &Claim| agreed_claim(problem, allocation, claim, &Rational::new()).reason;
@@ -156,7 +156,7 @@ fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rati
     }
 }
 
-/// There are more users than are examined together. Most of their bundles are skipped, which must not change a
+/// There are more users than are examined together. The search skips most of their bundles, which must not change a
 /// margin.
 #[test]
 fn bundles_within_others_are_left_out_and_change_nothing() {
@@ -202,8 +202,8 @@ proptest! {
                 prop_assert_eq!(&ef1.margin, &plain.envy_up_to_one(user, envied));
             }
         }
-        // The repaired allocation is used, because it is feasible as it is stated. Only a quarter of the seeds are
-        // judged, because judging takes longer than the search.
+        // The repaired allocation is used, because the repaired allocation is feasible without a further repair. Only a
+        // quarter of the seeds are judged, because judging takes longer than the search.
         if seed % 4 == 0 {
             let repaired = Allocation { tasks: plain.tasks(), ..allocation };
             let instance = Instance::new(&problem, &repaired).unwrap();

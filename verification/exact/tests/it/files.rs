@@ -1,5 +1,5 @@
-//! The certificates of the test kit that are about allocations: the accepted ones are valid, the rejected ones are
-//! well-formed and false, and the malformed ones cannot be read.
+//! Tests of the certificates of the test kit that are about allocations. The accepted certificates are valid, the
+//! rejected certificates are well-formed and false, and the malformed certificates cannot be read.
 
 use evenhand_exact::Certificate;
 use evenhand_problem::format::Source;

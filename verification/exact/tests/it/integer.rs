@@ -1,4 +1,4 @@
-//! Whole tasks on single servers, and envy up to one task.
+//! Tests of whole tasks on single servers, and of envy up to one task.
 
 use evenhand_exact::axiom::integer_feasible::SingleLimit;
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, InstanceError};
@@ -29,7 +29,7 @@ fn single_servers_have_limits() {
     // Memory is full with 20 * 5 = 100, and cpu with 6 * 5 = 30.
     let good = [("a", 0, "19", "2"), ("b", 0, "0", "20"), ("b", 1, "6", "0")];
     assert_eq!(judge(&good), (Some(true), "0".to_owned(), row(3, 0), "0".to_owned()));
-    // The class has room, but the server does not: 7 * 5 > 30.
+    // The class has free capacity for the task, but the server does not: 7 * 5 > 30.
     let over = [("b", 0, "1", "0"), ("b", 1, "7", "0")];
     assert_eq!(judge(&over), (Some(false), "-1/6".to_owned(), row(2, 1), "-5".to_owned()));
     let class = claim(Axiom::Feasible, &three, &placed(&three, &over), "0");
@@ -44,7 +44,7 @@ fn single_servers_have_limits() {
     assert_eq!(judge(&too_many).2, SingleLimit::Tasks(1));
 }
 
-/// Without placements the tasks on a class are those on its only server.
+/// Without placements, the tasks on a class are the tasks on its only server.
 #[test]
 fn without_placements() {
     let three = kesidis();
@@ -61,7 +61,7 @@ fn without_placements() {
     assert_eq!((nothing.holds, nothing.margin), (Some(true), Some(q("1"))), "60 tasks of 60");
 }
 
-/// A server has its fraction of the time of the class.
+/// A server has its fraction of the time of its class.
 #[test]
 fn shared_time() {
     let three = kesidis();
@@ -92,7 +92,7 @@ fn envy_up_to_one() {
     assert_eq!(found.evidence, pair);
     let found = judge(r#"{"u": {"a": 1}, "v": {"a": 3}, "w": {"b": 2}}"#);
     assert_eq!((found.holds, found.margin), (Some(false), Some(q("-1/27"))));
-    // A task of w on a is worth 3 to u, and one on b is worth 1. So a task on a is removed.
+    // A task of w on a is worth 3 to u, and a task of w on b is worth 1. So a task on a is removed.
     let found = judge(r#"{"u": {"a": 1}, "w": {"a": 1, "b": 2}}"#);
     let pair = Evidence::EnvyUpToOne { user: 1, envied: 2, removed: Some(0), gain: Some(q("2")) };
     assert_eq!((found.margin, found.evidence), (Some(q("-4/27")), pair));
@@ -105,7 +105,7 @@ fn envy_up_to_one() {
     assert!(halves.why.unwrap().contains("user `u` on `a` are not whole"));
 }
 
-/// Placements in a call of the library are checked like those of a file.
+/// Placements that are passed to the library are checked like the placements of a file.
 #[test]
 fn placements_are_the_tasks() {
     let three = kesidis();
@@ -190,7 +190,7 @@ proptest! {
             (0..problem.n_users()).filter_map(move |m| plain.envy_up_to_one(n, m))
         });
         prop_assert_eq!(&found.margin, &least.min());
-        // A user without envy does not envy after the loss of a task either.
+        // A user without envy also has no envy after the loss of a task.
         let free = Claim::derive(Axiom::EnvyFree, &instance, &q("0")).unwrap();
         prop_assert!(free.margin <= found.margin);
     }

@@ -1,5 +1,5 @@
-//! A million users on one server: certificates of proportional fairness and of no justified complaints can be
-//! checked, in limited memory. The command
+//! Tests with a million users on one server: certificates of proportional fairness and of no justified complaints can
+//! be checked, in limited memory. The command
 //! `cargo test --release -p evenhand-exact --test million -- --ignored --nocapture` prints times and the largest
 //! resident size so far.
 
@@ -12,7 +12,7 @@ use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, U
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// How the tasks of a user are written.
+/// The form in which the tasks of a user are written.
 #[derive(Clone, Copy, PartialEq)]
 enum Numbers {
     Binary,

@@ -1,5 +1,5 @@
-//! No justified complaints: the examples of the paper, clusters, shared time, and a comparison with the definition on
-//! random instances.
+//! Tests of no justified complaints: the examples of the paper, clusters, shared time, and a comparison with the
+//! definition on random instances.
 
 use evenhand_exact::axiom::njc::{self, Complaint, Witness};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
@@ -38,7 +38,7 @@ fn on_the_pool(x: &[&str]) -> Allocation {
     Allocation { tasks: x.iter().map(|x| vec![(0, q(x))]).collect(), ..Allocation::default() }
 }
 
-/// Checks that an allocation is feasible, and whether it has no justified complaint.
+/// Fails unless the allocation is feasible, and free of justified complaints exactly if `expected`.
 #[track_caller]
 fn check(r: &[&[&str]], e: &[&str], x: &[&str], expected: bool) {
     let problem = requests(r, e);
@@ -101,7 +101,7 @@ fn two_users() {
     check(r, &["2/5", "3/5"], &["1/2", "1"], false);
 }
 
-/// NJC, section 5.5: `(z, 1 - z, 1 - z)` for `1/2 <= z <= 7/10`, and no point beyond these ends.
+/// NJC, section 5.5: `(z, 1 - z, 1 - z)` for `1/2 <= z <= 7/10`, and no point outside these ends.
 #[test]
 fn a_family() {
     let r: &[&[&str]] = &[&["1", "1"], &["0", "1"], &["1", "0"]];
@@ -117,7 +117,7 @@ fn a_family() {
     }
 }
 
-/// NJC, section 5.5: there are more points than the seven in the paper.
+/// NJC, section 5.5: there are more points than the seven points in the paper.
 #[test]
 fn circulant() {
     let r: &[&[&str]] =
@@ -225,7 +225,8 @@ fn shared_time() {
         allocation(&two, r#"{"user 1": {"high-memory": 5, "high-cpu": 1}, "user 2": {"high-memory": 1}}"#);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&two, &x).unwrap();
-    // On high-memory gamma is 10 and 2 tasks. Its time is full, and each user has half.
+    // On high-memory, gamma is 10 tasks of user 1 and 2 tasks of user 2. The time of the class is used up, and each
+    // user has half of it.
     let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(q("0"))));
     assert_eq!(claim.evidence, Evidence::Witnesses(vec![Some(Witness::Row(0)), Some(Witness::Row(0))]));
@@ -264,7 +265,8 @@ fn only_active_users_are_entitled() {
     assert_eq!(njc::complaint(&instance, 3), None);
 }
 
-/// Weights without a common multiple of reasonable width are accepted here; only envy cannot be judged with them.
+/// Weights without a common multiple of reasonable width are accepted here. Only envy cannot be judged with such
+/// weights.
 #[test]
 fn weights_of_any_kind() {
     let mut rng = Pcg64::seed_from_u64(5);
@@ -292,7 +294,7 @@ fn weights_of_any_kind() {
     assert_eq!(envy.holds, Some(true));
 }
 
-/// Returns whether no user complains, as the definition literally says.
+/// Returns true if no user has a complaint by the literal definition.
 fn nobody_complains(problem: &Problem, allocation: &Allocation) -> bool {
     let constraints = Constraints::new(problem, allocation.sharing);
     let x = |n: usize, i: usize| {

@@ -1,5 +1,5 @@
-//! No certificate can contain both that an axiom holds and that it is violated: pairs of evidence that were once both
-//! accepted.
+//! Tests that no certificate can contain both that an axiom holds and that it is violated. Both kinds of evidence were
+//! once accepted for these cases.
 
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Prices, Share};
 use evenhand_problem::Problem;
@@ -13,7 +13,8 @@ fn one_server(users: &str) -> Problem {
     ))
 }
 
-/// A thousandth of a large task can be exchanged for one small task. This does not make the allocation dominated.
+/// A thousandth of a large task can be exchanged for one small task. This exchange does not make the allocation
+/// dominated.
 #[test]
 fn a_tolerated_loss_buys_nothing() {
     let problem =
@@ -32,7 +33,8 @@ fn a_tolerated_loss_buys_nothing() {
     assert!(Claim::with_evidence(Axiom::MaxMin, share, rise, &instance, &tolerance).is_err());
 }
 
-/// A user cannot be shown to rise by pushing another user, whose share is equal up to rounding, below it.
+/// An allocation in which another user, whose share is equal up to rounding, falls below the user is no evidence of a
+/// rise.
 #[test]
 fn nobody_overtakes_in_a_rise() {
     let problem = one_server(r#"[{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]"#);

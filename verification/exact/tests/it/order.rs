@@ -1,4 +1,4 @@
-//! No margin and no verdict depends on the order of resources, servers or users in a file.
+//! Tests that no margin and no verdict depends on the order of resources, servers or users in a file.
 
 use evenhand_testkit::random::{filled, optima};
 use std::collections::BTreeSet;
@@ -33,7 +33,7 @@ fn shuffled(problem: &Problem, allocation: &Allocation, rng: &mut Pcg64) -> (Pro
     (other, Allocation { tasks, ..allocation.clone() })
 }
 
-/// Returns all statements about an allocation that need no evidence from a solver, by name.
+/// Returns all statements, by name, about an allocation that need no evidence from a solver.
 fn said(problem: &Problem, allocation: &Allocation) -> Vec<String> {
     let instance = Instance::new(problem, allocation).unwrap();
     let mut said = vec![format!("repair {}", instance.repair())];

@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness: known optima, allocations near them, prices that are approximately right, and the
-//! bound itself on random instances.
+//! Tests of proportional and alpha fairness: known optima, allocations near them, prices that are approximately right,
+//! and the bound itself on random instances.
 
 use evenhand_exact::axiom::proportional::{self, MAX_ALPHA_TERM};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance, Parameters, Prices, Share, Tasks};
@@ -104,7 +104,7 @@ fn huge_powers_are_refused() {
     }
 }
 
-/// Roots that would take too long for all users together are refused as well.
+/// Roots that would take too long for all users together are also refused.
 #[test]
 fn too_many_roots_are_refused() {
     let user = |n: usize| UserSpec {
@@ -145,7 +145,7 @@ fn parameters_belong_to_their_axioms() {
     assert_shown(&pool, &x, &claim, &q("0"));
 }
 
-/// Kesidis, Corollary 1, for the generic share: the criterion takes the place of the tasks.
+/// Kesidis, Corollary 1, for the generic share: the criterion is used instead of the tasks.
 #[test]
 fn the_generic_share() {
     let problem = problem(
@@ -154,7 +154,7 @@ fn the_generic_share() {
         "users": [{"name": "u", "demand": {"cpu": 1}, "criterion": {"a": 3, "b": 1}},
                   {"name": "v", "demand": {"cpu": 1}, "criterion": {"a": 1, "b": 1}, "weight": 2}]}"#,
     );
-    // The values are 3 y and 1 + (1 - y), and 3/(3 y) = 2/(2 - y) has the solution y = 2/3.
+    // The values of the two users are 3 y and 1 + (1 - y). The equation 3/(3 y) = 2/(2 - y) has the solution y = 2/3.
     let x = allocation(&problem, r#"{"u": {"a": "2/3"}, "v": {"a": "1/3", "b": 1}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
     let share = Share::Generic.coefficients(&problem).unwrap();
@@ -162,7 +162,7 @@ fn the_generic_share() {
     assert_eq!(proportional::gap(&instance, &q("1"), Some(&share), &prices).unwrap(), 0);
     let worth = proportional::worth(&instance, &q("1"), Some(&share)).unwrap();
     assert_eq!(worth[0], Some((q("1/2"), q("1/2"))));
-    // Without the share both servers are equally good, and the tasks are proportional to the weights.
+    // Without the share, both servers are equally good, and the tasks are proportional to the weights.
     assert_eq!(proportional::gap(&instance, &q("1"), None, &prices).unwrap(), 0);
     let better = tasks(&[&[(0, "1")], &[(1, "1")]]);
     let margin = proportional::margin_of_better(&instance, &q("1"), Some(&share), &better).unwrap();
@@ -250,7 +250,7 @@ fn known(seed: u64, alpha: i32, one_resource: bool) -> Known {
     Known { problem, allocation, prices }
 }
 
-/// Returns `prices`, each changed by a fraction of at most `1 / parts`.
+/// Returns `prices`, each changed at random by a fraction of at most `1 / parts`.
 fn nearly(prices: &[Rational], parts: u32, rng: &mut Pcg64) -> Vec<Rational> {
     let off = |rng: &mut Pcg64| Rational::from((rng.random_range(-100i32..=100), 100)) / parts;
     prices.iter().map(|price| price * (off(rng) + 1u32)).collect()
@@ -268,15 +268,14 @@ proptest! {
         let claim = judge(&alpha, Evidence::Prices(prices), &instance, &q("0")).unwrap();
         prop_assert_eq!(claim.margin.clone(), Some(q("0")));
         examples::assert_valid(&certificate(&problem, &allocation, vec![claim]));
-        // THEORY says that in the proportionally fair allocation no user has a justified complaint.
+        // By theory, fact 1, no user has a justified complaint in the proportionally fair allocation.
         if alpha == 1 {
             let njc = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();
             prop_assert_eq!(njc.holds, Some(true), "{:?}", njc);
         }
     }
 
-    /// In a pool with one resource, tasks are optimal exactly if they are proportional to the weights over the
-    /// demands.
+    /// In a pool with one resource, tasks are optimal exactly if they are proportional to weight over demand.
     #[test]
     fn one_resource(seed in any::<u64>(), part in 1u32..100) {
         let Known { problem, allocation, prices } = known(seed, 1, true);
@@ -304,14 +303,14 @@ proptest! {
         let zero = vec![q("0"); problem.n_users()];
         let lifted = proportional::lift_prices(&beside, &one, None, &prices.rows, &zero).unwrap();
         let gap = proportional::gap(&beside, &one, None, &lifted).unwrap();
-        // The bound on the gain of every allocation also bounds the gain of this one.
+        // The bound on the gain of every allocation also bounds the gain of the moved allocation.
         let spent = proportional::total_worth(&beside, &one, None).unwrap();
         prop_assert!(gap >= -claim.margin.unwrap() * spent);
         let njc = Claim::derive(Axiom::Njc, &beside, &q("0")).unwrap();
         prop_assert_eq!(njc.holds, Some(false));
     }
 
-    /// Lifted prices prove something, and not much less than the exact prices.
+    /// Lifted prices prove a bound that is not much worse than the bound of the exact prices.
     #[test]
     fn lifted_prices_prove(seed in any::<u64>(), alpha in 1i32..4, digits in 1u32..9) {
         let Known { problem, allocation, prices } = known(seed, alpha, false);
@@ -330,7 +329,7 @@ proptest! {
         prop_assert!(gap <= (cost + own) * 3u32 / parts, "{}", gap);
     }
 
-    /// Alpha fairness of the same tasks, with rounded powers: the bound is close to that of exact powers.
+    /// Alpha fairness of the same tasks with rounded powers. The bound is close to the bound with exact powers.
     #[test]
     fn irrational_powers(seed in any::<u64>(), power in 1u32..12, index in 2u32..12) {
         let Known { problem, allocation, prices } = known(seed, 1, false);
@@ -338,7 +337,7 @@ proptest! {
         let alpha = Rational::from((power, index));
         let lifted = proportional::lift_prices(&instance, &alpha, None, &prices.rows, &prices.users).unwrap();
         let evidence = Evidence::Prices(lifted);
-        // Weights that are right for alpha 1 can be arbitrary for another alpha. An allocation that is far from the
+        // Weights that are right for alpha 1 can be arbitrary for another alpha. An allocation that is far from its
         // optimum is skipped.
         let Ok(claim) = judge(&alpha, evidence, &instance, &q("0.999")) else { return Ok(()) };
         // The plain checker computes the roots by its own method.
@@ -348,7 +347,7 @@ proptest! {
         examples::assert_valid(&certificate);
     }
 
-    /// No feasible allocation gains more than the bound.
+    /// Tests that no feasible allocation gains more than the bound.
     #[test]
     fn nobody_gains_more(seed in any::<u64>(), power in 1u32..5, index in 1u32..4) {
         let Known { problem, allocation, prices } = known(seed, 1, false);

@@ -1,5 +1,5 @@
-//! Per-server dominant-share fairness: the examples of the paper, shared time, rounding, and a comparison with the
-//! definition on random instances.
+//! Tests of per-server dominant-share fairness: the examples of the paper, shared time, rounding, and a comparison with
+//! the definition on random instances.
 
 use evenhand_exact::axiom::ps_dsf::{self, Standing, Unblocked};
 use evenhand_exact::{Axiom, Claim, Evidence, Instance};
@@ -25,33 +25,34 @@ fn figure_2() {
     let x = allocation(&problem, r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"b": 8}}"#);
     let found = claim(&problem, &x, "0");
     assert_eq!((found.holds, found.margin), (Some(true), Some(q("0"))));
-    // The rows of a are cpu, memory and bandwidth, followed by those of b.
+    // The rows of a are cpu, memory and bandwidth. The rows of b follow.
     let on = |rows: &[usize]| Some(Standing::Bottlenecks(rows.to_vec()));
     let Evidence::Bottlenecks(standings) = found.evidence else { panic!("{:?}", found.evidence) };
     assert_eq!(standings[..2], [on(&[0]), on(&[0])]);
     let instance = Instance::new(&problem, &x).unwrap();
     assert_eq!(ps_dsf::level(&instance, 3, 0), Some(q("8/9")));
     assert_eq!(ps_dsf::level(&instance, 1, 1), None, "no bandwidth there");
-    // Users 3 and 4 have the levels 8/12 and 8/9 on the first server, and its holders have 3/5.
+    // Users 3 and 4 have the levels 8/12 and 8/9 on the first server. The users with tasks there have the level 3/5.
     assert_eq!(standings[2..], [on(&[0, 3]), on(&[0, 3])]);
 }
 
-/// A user that holds more than its level allows counts by as much as it is ahead.
+/// If a user has more than its level allows, the excess of its tasks counts.
 #[test]
 fn a_holder_ahead() {
     let problem = ps_dsf_2();
     let x = allocation(&problem, r#"{"1": {"a": 4}, "2": {"a": 3}, "3": {"b": 8}, "4": {"b": 8}}"#);
     let found = claim(&problem, &x, "0");
-    // The cpu of the first server is full. User 1 is at level 4/6, and user 2 is one task behind. Memory has 2 left.
-    // In cpu this is 3/2 tasks of user 2, and in memory as well, including the free capacity. Alone it would have 6
-    // tasks.
+    // The cpu of the first server is full. User 1 is at level 4/6, and user 2 is one task behind. Memory has 2 units
+    // left. For user 2, the lack is 3/2 of its tasks in cpu, and also 3/2 in memory, including the free capacity. Alone
+    // it would have 6 tasks.
     assert_eq!((found.holds, found.margin.clone()), (Some(false), Some(q("-1/4"))));
     let lacks = vec![(0, q("3/2")), (1, q("3/2")), (2, q("4"))];
     assert_eq!(found.evidence, Evidence::Unblocked(Unblocked { user: 1, server: 0, lacks }));
     assert_eq!(claim(&problem, &x, "1/4").holds, Some(true));
 }
 
-/// Tiny errors of every kind have tiny margins: errors of a level, of a slack, and traces of tasks on another class.
+/// Tests that tiny errors of every kind have tiny margins: errors of a level or of a slack, and traces of tasks on
+/// another class.
 #[test]
 fn rounding_is_small() {
     let problem = ps_dsf_2();
@@ -64,14 +65,14 @@ fn rounding_is_small() {
     };
     almost(r#"{"1": {"a": 3.600000000001}, "2": {"a": 3.599999999999}, "3": {"b": 8}, "4": {"b": 8}}"#);
     almost(r#"{"1": {"a": 3.599999999999}, "2": {"a": 3.599999999999}, "3": {"b": 8}, "4": {"b": 8}}"#);
-    // User 4 is far ahead on the first server, and holds a trace of it.
+    // User 4 has a much higher level on the first server, and uses a trace of it.
     almost(r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"a": 1e-12, "b": 8}}"#);
     // A negative entry counts as 0.
     let tasks = r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"a": -1e-12, "b": 8}}"#;
     assert_eq!(claim(&problem, &allocation(&problem, tasks), "0").margin, Some(q("0")));
 }
 
-/// A class that another user occupies counts by the tasks that the user itself could run there.
+/// A class that another user occupies counts by the number of tasks that the user itself could run there.
 #[test]
 fn what_is_missing() {
     let problem = ps_dsf_2();
@@ -83,7 +84,7 @@ fn what_is_missing() {
     assert_eq!(unblocked.lacks, [(0, q("9")), (1, q("6")), (2, q("10"))]);
 }
 
-/// THEORY, section 4: with finite tasks, several allocations satisfy the condition under TDM. With one resource both
+/// Theory, section 4: with finite tasks, several allocations satisfy the condition under TDM. With one resource, both
 /// ways of sharing are equal.
 #[test]
 fn finite_tasks() {
@@ -122,11 +123,12 @@ fn stated_gamma() {
                   {"name": "v", "demand": {"cpu": 2}, "weight": 2},
                   {"name": "idle", "demand": {"cpu": 1}, "tasks": 0}]}"#,
     );
-    // On c gamma is 4 and 3, on d it is 3 and 3/2. The levels of u are x/4 and x/3, those of v are x/6 and x/3.
+    // On c, gamma is 4 for u and 3 for v. On d, it is 3 for u and 3/2 for v. The levels of u are x/4 and x/3, and the
+    // levels of v are x/6 and x/3.
     let x = allocation(&problem, r#"{"u": {"d": "5/3"}, "v": {"c": 3, "d": "2/3"}}"#);
     let found = claim(&problem, &x, "0");
-    // On c, user v is ahead by 7/6 of its tasks, which are 14/9 tasks of u. On d it is ahead by 2 tasks, of which it
-    // holds 2/3 there.
+    // On c, user v is ahead by 7/6 of its tasks, which are worth 14/9 tasks of u. On d it is ahead by 2 tasks, of which
+    // 2/3 run on d.
     assert_eq!((found.holds, found.margin), (Some(false), Some(q("-2/9"))));
     let x = allocation(&problem, r#"{"u": {"d": 3}, "v": {"c": 3}}"#);
     let found = claim(&problem, &x, "0");

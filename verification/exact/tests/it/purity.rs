@@ -1,4 +1,4 @@
-//! Things that must not be in the checker: solvers in its dependency graph, and floating point in its source.
+//! Tests that the checker's dependency graph contains no solver, and its source no floating point.
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::process::Command;
 /// Returns the names of all packages that `package` needs to be built and run, without development dependencies.
 fn reached(package: &str) -> HashSet<String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
-    // Only the crates for this platform count. Those for other platforms need not be installed.
+    // Only the crates for this platform count. Crates for other platforms need not be installed.
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
     let version = Command::new(rustc).arg("-vV").output().unwrap();
     let version = String::from_utf8(version.stdout).unwrap();

@@ -1,5 +1,5 @@
-//! Ratio certificates: those of the paper's examples and of random instances are accepted. In the test kit, the
-//! rejected ones are well-formed and wrong, and the malformed ones cannot be read.
+//! Tests of ratio certificates. Certificates of the paper's examples and of random instances are accepted. In the test
+//! kit, the rejected certificates are well-formed and wrong, and the malformed certificates cannot be read.
 
 use evenhand_exact::ratio::{RatioCertificate, is_ratio_certificate};
 use evenhand_problem::Rational;
@@ -86,7 +86,7 @@ fn random_instances() {
     assert!(below_one > 50 && with_counts > 200 && listed > 50);
 }
 
-/// The cases of an independent implementation.
+/// Cases of an independent implementation.
 #[test]
 fn golden_cases() {
     let mut found = 0;
@@ -167,7 +167,7 @@ fn sizes_are_bounded() {
     }
 }
 
-/// Writes the files in `accept` that are not made by hand:
+/// Writes the files in `accept` that were not written by hand:
 /// `cargo test -p evenhand-exact --test it ratio -- --ignored`.
 #[test]
 #[ignore = "writes files"]

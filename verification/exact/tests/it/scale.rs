@@ -1,4 +1,4 @@
-//! Sizes of real clusters and larger ones: the time, and memory that stays proportional to the input.
+//! Tests with sizes of real clusters and larger sizes: running time, and memory that stays proportional to the input.
 
 use std::time::Instant;
 
@@ -69,7 +69,7 @@ fn examine(what: &str, n: usize, k: usize, m: usize, bits: u32, placement: bool,
     let instance = timed("  instance", || Instance::new(&problem, &allocation).unwrap());
     assert!(timed("  envy", || envy_free::tightest(&instance).unwrap()).is_some());
     timed("  feasible", || feasible::tightest(&instance));
-    // Every user is compared with every row. In the largest cases this would take longer than everything else
+    // Every user is compared with every row. In the largest cases this comparison would take longer than all other work
     // together.
     if n * k * m <= 200_000 {
         let found = timed("  ps-dsf", || ps_dsf::examine(&instance).unwrap().unwrap());
@@ -114,7 +114,7 @@ fn ten_thousand_users_fit_in_memory() {
     examine("large", 10_000, 100, 4, 64, true, false);
 }
 
-/// Nearly all bundles are within another one, and hardly any user is compared with them. The search ends, and the
+/// Nearly all bundles are within another bundle, and hardly any user is compared with them. The search ends, and the
 /// kernel checks its result.
 #[test]
 fn a_hundred_thousand_users_are_compared() {
@@ -164,7 +164,7 @@ fn unrelated_denominators_are_refused() {
     assert!(matches!(refusal, InstanceError::TooLarge(TooLarge::Memory { .. })), "{refusal}");
 }
 
-/// Long numbers that are rarely used cost little, so the answer is a verdict and not that the input is too large.
+/// Long numbers that are rarely used cost little. So the answer is a verdict, not that the input is too large.
 #[test]
 fn the_budget_counts_what_is_done() {
     for overrides in [false, true] {
@@ -173,7 +173,7 @@ fn the_budget_counts_what_is_done() {
         let instance = Instance::within(&problem, &allocation, Budget::of(200_000_000)).unwrap();
         assert!(envy_free::tightest(&instance).unwrap().is_some());
     }
-    // The search still ends: equal bundles of long numbers have to be compared exactly.
+    // The search still ends, although equal bundles of long numbers have to be compared exactly.
     let problem = cluster(300, 10, 2, false, true);
     let allocation = equal_shares(&problem, 5_000);
     let instance = Instance::within(&problem, &allocation, Budget::of(1_000_000)).unwrap();

@@ -1,4 +1,4 @@
-//! A certificate is about its problem in any spelling, and about no other problem.
+//! Tests that a certificate is about its problem in any spelling, and about no other problem.
 
 use evenhand_check::{File, Options, check};
 use evenhand_exact::Document;
@@ -10,7 +10,7 @@ use evenhand_testkit::build::worst_load as worst;
 use evenhand_testkit::examples;
 use evenhand_testkit::random::reservations;
 
-/// Returns whether the kernel accepts the certificate as one about this problem.
+/// Returns true if the kernel accepts the certificate as a certificate about `problem`.
 fn is_about(certificate: &impl Document, problem: &str) -> bool {
     let file = |name: &str, text: &str| File { name: name.to_owned(), text: text.to_owned() };
     let options = Options { problem: Some(file("problem", problem)), ..Options::default() };

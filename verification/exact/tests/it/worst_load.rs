@@ -1,6 +1,6 @@
-//! Worst-load certificates: those of small instances by enumeration are accepted and hold for random loads. In the
-//! test kit, the rejected ones are well-formed and wrong, and the malformed ones cannot be read. Damaged certificates
-//! are refused unless they are still true.
+//! Tests of worst-load certificates. Certificates of small instances, computed by enumeration, are accepted and hold
+//! for random loads. In the test kit, the rejected certificates are well-formed and wrong, and the malformed
+//! certificates cannot be read. Damaged certificates are refused unless they are still true.
 
 use evenhand_exact::ratio::worst_load::{WorstLoadCertificate, is_worst_load_certificate};
 use evenhand_problem::format::{FormatError, Source};
@@ -70,7 +70,7 @@ fn malformed() {
     }
 }
 
-/// With and without pruning, by trees and by tables, the ratio is the same. No random loads have a smaller ratio.
+/// The ratio is the same with and without pruning, and by trees and by tables. No random loads have a smaller ratio.
 #[test]
 fn random_instances() {
     let mut rng = Pcg64::seed_from_u64(8);
@@ -109,7 +109,7 @@ fn random_instances() {
     assert!(below_one > 10 && nothing > 0 && tight > 30);
 }
 
-/// A ratio that is too high cannot be proven, neither by its own claims nor by those of a higher ratio.
+/// A ratio that is too high cannot be proven, neither by its own claims nor by the claims of a higher ratio.
 #[test]
 fn a_higher_ratio_is_refused() {
     let mut rng = Pcg64::seed_from_u64(9);

@@ -1,4 +1,4 @@
-//! Every method for a first basis ends at exactly the optimum that simplex steps alone reach.
+//! Tests that every method for a first basis ends at exactly the optimum that simplex steps alone reach.
 
 use std::collections::BTreeMap;
 
@@ -16,12 +16,12 @@ use super::*;
 /// A method for a first basis, given the unit of the level and the needs of groups.
 type BasisMethod<'c> = &'c dyn Fn(&Part<'_>, f64, &[Need]) -> FirstBasis;
 
-/// A change of the basis that the interior point method finds.
+/// A change of the basis that the interior point method computes.
 type Change<'c> = &'c dyn Fn(&Part<'_>, FirstBasis) -> FirstBasis;
 
-/// Computes the first level of a problem without task limits, and checks prices that prove it.
+/// Computes the first level of a problem without task limits, and checks the prices that prove it.
 ///
-/// It uses simplex steps alone, or starts from the basis that `first` computes.
+/// The solver uses simplex steps alone if `first` is `None`, and otherwise starts from the basis that `first` computes.
 fn level(problem: &Problem, first: Option<BasisMethod<'_>>) -> Rational {
     let share = Share::Dominant.coefficients(problem).expect("the share applies");
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -83,8 +83,7 @@ fn no_column_is_left_out() {
     }
 }
 
-/// With identical classes and small numbers, nearly everything is worth the same everywhere, so the
-/// tie-breaking costs decide.
+/// With identical classes and small numbers, nearly all placements have equal worth, so the tie-breaking costs decide.
 #[test]
 fn ties_are_broken() {
     assert_same(&identical_classes(&Rational::from(1)));
@@ -119,8 +118,7 @@ fn identical_classes(memory: &Rational) -> Problem {
     problem.expect("a problem")
 }
 
-/// With few rows, the dual simplex method with keys finds a basis, or leaves the programme to
-/// simplex steps.
+/// With few rows, the dual simplex method with keys computes a basis, or leaves the programme to simplex steps.
 #[test]
 fn keys_end_at_the_same_level() {
     let mut n_found = 0;
@@ -160,7 +158,7 @@ fn demands_may_be_zero() {
 /// as without blocks.
 #[test]
 fn blocks_of_few_are_found_first() {
-    // By the number of groups of a block.
+    // `found[k]`: the number of blocks with `k` groups. `found[9]` also counts larger blocks.
     let mut found = [0; 10];
     for seed in 50..350 {
         let mut noise = Noise::new(seed);
@@ -227,7 +225,7 @@ fn some_are_cramped(noise: &mut Noise, are_finite: bool, have_zeros: bool) -> Pr
     Problem::new(spec).expect("a problem")
 }
 
-/// A basis that is no vertex of the programme, or far from the best one, costs only steps.
+/// A basis that is not a vertex of the programme, or is far from the optimal one, costs only more steps.
 #[test]
 fn bad_bases_do_no_harm() {
     let problem = CLUSTER.problem(&mut Noise::new(10));

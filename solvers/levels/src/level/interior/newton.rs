@@ -2,9 +2,8 @@
 //!
 //! With `D = y / z`, `S = s / p`, `K = E D E'`, `U = A D E'` and `M = A D A' + S`:
 //!
-//! - by rows: `H = M - U K^-1 U'`. Its diagonal blocks are sums of positive terms, so no digits
-//!   cancel.
-//! - by groups: `H = K - U' M^-1 U`, with one small Cholesky factor for each class.
+//! - by rows: `H = M - U K^-1 U'`. Its diagonal blocks are sums of positive terms, so no digits cancel.
+//! - by groups: `H = K - U' M^-1 U`. Computing `M^-1` takes one small Cholesky factor for each class.
 //!
 //! The change of the level follows from `a dl = 1 - a l`.
 
@@ -32,8 +31,8 @@ pub struct Newton<'a> {
     d: Vec<f64>,
     k: Vec<f64>,
     factors: Cholesky,
-    /// By class: the factor of its block of `M`, by column of the lower triangle; `None` for
-    /// equations by rows.
+    /// Cholesky factor of the block of `M` of each class, by column of the lower triangle. `None` if the equations are
+    /// reduced to rows.
     blocks: Option<Vec<Cholesky>>,
     /// `H^-1` times the column of the level, and its product with `a`.
     level: Vec<f64>,
@@ -101,14 +100,14 @@ impl<'a> Newton<'a> {
         solution
     }
 
-    /// Replaces `v` by `M^-1 v`.
+    /// Replaces `v` by `M^-1 v`. `blocks` are the factors of `M`.
     fn divide(blocks: &[Cholesky], programme: &Programme, v: &mut [f64]) {
         for (block, ends) in blocks.iter().zip(programme.class_rows.windows(2)) {
             block.solve(&mut v[ends[0]..ends[1]]);
         }
     }
 
-    /// Computes the direction along which the products `y z` and `s p` change by these numbers.
+    /// Computes the direction along which the products `y z` change by `columns` and the products `s p` by `rows`.
     pub fn direction(
         &self,
         programme: &Programme,
@@ -118,8 +117,8 @@ impl<'a> Newton<'a> {
         rows: &[f64],
     ) -> Direction {
         let a = &programme.multiple;
-        // Eliminate `dy`, `dz` and `ds`, then solve for the level, the prices and the levels'
-        // prices, and substitute back.
+        // Eliminate `dy`, `dz` and `ds`. Then solve for the level, the prices `p` and the prices `l` of the levels, and
+        // substitute back.
         let r = programme.numbers(columns.len(), |j| rest.columns[j] + columns[j] / point.y[j]);
         let mut by_row = programme.loads(|j| self.d[j] * r[j]);
         for (k, value) in by_row.iter_mut().enumerate() {
@@ -166,7 +165,7 @@ impl<'a> Newton<'a> {
     }
 }
 
-/// Returns whether the equations by rows are less work than those by groups.
+/// Returns true if the equations by rows are less work than the equations by groups.
 fn by_rows(programme: &Programme) -> bool {
     let cube = |n: usize| (n as f64).powi(3) / 3.0;
     let (mut pairs_by_rows, mut pairs_by_groups) = (0.0, 0.0);
@@ -185,11 +184,11 @@ fn by_rows(programme: &Programme) -> bool {
         <= cube(programme.multiple.len()) + INTERIOR.scattered * pairs_by_groups
 }
 
-/// Computes `M - U K^-1 U'`, the lower triangle by row.
+/// Computes the lower triangle of `M - U K^-1 U'`, row by row.
 fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f64> {
     let n = programme.capacity.len();
-    // By column: the sum of `d` over the other columns of the group. For the largest column the
-    // other columns are added up, since a difference would lose digits.
+    // `others[j]`: the sum of `d` over the other columns of the group of column `j`. For the largest column the other
+    // columns are added up, since a difference would lose digits.
     let mut others = Vec::with_capacity(d.len());
     for (ends, k) in programme.group_columns.windows(2).zip(k) {
         let columns = ends[0]..ends[1];
@@ -208,8 +207,7 @@ fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f6
                 let own = (row - first, entries);
                 outer(rows, n, own, (row, entries), d[j] * others[j] / k);
                 for other in ends[0]..j {
-                    // Columns of a group are in order of class, so this entry is in the lower
-                    // triangle.
+                    // Columns of a group are ordered by class, so this entry is in the lower triangle.
                     outer(rows, n, own, programme.column(other), -d[j] * d[other] / k);
                 }
             }
@@ -220,7 +218,7 @@ fn rows_matrix(programme: &Programme, d: &[f64], s: &[f64], k: &[f64]) -> Vec<f6
     matrix
 }
 
-/// Splits the rows of a matrix into strips of some classes for threads. Each number is computed by
+/// Splits the rows of a matrix into strips for threads, each with the rows of some classes. Each number is computed by
 /// one thread.
 fn strips<'m>(programme: &Programme, matrix: &'m mut [f64]) -> Vec<(Range<usize>, &'m mut [f64])> {
     let (n, classes) = (programme.capacity.len(), programme.class_rows.len() - 1);
@@ -235,7 +233,8 @@ fn strips<'m>(programme: &Programme, matrix: &'m mut [f64]) -> Vec<(Range<usize>
     strips
 }
 
-/// Adds a multiple of an outer product.
+/// Adds `factor` times the outer product of `a` and `b` to `matrix`, which has `n` columns. `a` and `b` are vectors
+/// `(first row, entries)`.
 fn outer(matrix: &mut [f64], n: usize, a: (usize, &[f64]), b: (usize, &[f64]), factor: f64) {
     for (i, a_entry) in (a.0..).zip(a.1) {
         let value = factor * a_entry;
@@ -246,7 +245,7 @@ fn outer(matrix: &mut [f64], n: usize, a: (usize, &[f64]), b: (usize, &[f64]), f
     }
 }
 
-/// Factors the blocks of `M`.
+/// Factors the blocks of `M`, one for each class.
 fn class_blocks(programme: &Programme, d: &[f64], s: &[f64]) -> Option<Vec<Cholesky>> {
     let mut starts = Vec::with_capacity(programme.class_rows.len());
     let mut end = 0;
@@ -276,15 +275,15 @@ fn class_blocks(programme: &Programme, d: &[f64], s: &[f64]) -> Option<Vec<Chole
     Some(blocks)
 }
 
-/// Computes `K - U' M^-1 U`, the lower triangle by row.
+/// Computes the lower triangle of `K - U' M^-1 U`, row by row.
 fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky]) -> Vec<f64> {
     let n = k.len();
     let mut matrix = vec![0.0; n * n];
     for (g, k) in k.iter().enumerate() {
         matrix[g * n + g] = *k;
     }
-    // By class: `L^-1` times its columns, by row of the class, and their groups. By column: its
-    // position there.
+    // `halves[class]`: `L^-1` times the columns of the class, by row of the class. `groups[class]`: the groups of these
+    // columns. `place[j]`: the position of column `j` among the columns of its class.
     let mut halves: Vec<Vec<Vec<f64>>> =
         programme.class_rows.windows(2).map(|ends| vec![Vec::new(); ends[1] - ends[0]]).collect();
     let mut groups: Vec<Vec<usize>> = vec![Vec::new(); blocks.len()];
@@ -298,7 +297,7 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
         place.push(groups[class].len());
         groups[class].push(programme.group[j]);
     }
-    // Group by group, so that the row to which all products are added stays in the cache.
+    // The loop goes group by group, so that the row to which all products are added stays in the cache.
     let fill = |products: &mut Vec<f64>, (row, ends): (&mut [f64], &[usize])| {
         for (j, &at) in (ends[0]..ends[1]).zip(&place[ends[0]..ends[1]]) {
             let class = programme.class[j];
@@ -323,9 +322,9 @@ fn groups_matrix(programme: &Programme, d: &[f64], k: &[f64], blocks: &[Cholesky
     matrix
 }
 
-/// Factors a matrix. If rounding made it indefinite, larger numbers are added to its diagonal.
+/// Factors a matrix of `n` rows. If rounding made the matrix indefinite, its diagonal is increased more and more.
 ///
-/// This is rare. The large matrix is built again in that case rather than copied every time.
+/// This is rare. In that case the large matrix is built again, which is cheaper than copying it every time.
 fn factor(matrix: impl Fn() -> Vec<f64>, n: usize) -> Option<Cholesky> {
     let mut more = INTERIOR.regular;
     for attempt in 0..=INTERIOR.attempts {

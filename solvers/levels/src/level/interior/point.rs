@@ -4,20 +4,20 @@ use super::Programme;
 use super::newton::Direction;
 use crate::settings::INTERIOR;
 
-/// A point inside the bounds, with its prices.
+/// A point strictly inside the bounds, with its prices.
 #[derive(Clone)]
 pub struct Point {
-    /// By column: its value.
+    /// Value of each column.
     pub y: Vec<f64>,
-    /// By column: its reduced cost.
+    /// Reduced cost of each column.
     pub z: Vec<f64>,
-    /// By row: its slack.
+    /// Slack of each row.
     pub s: Vec<f64>,
-    /// By row: its price.
+    /// Price of each row.
     pub p: Vec<f64>,
-    /// By group: the price of its level.
+    /// For each group, the price of its level.
     pub l: Vec<f64>,
-    /// The level.
+    /// The common level `t`.
     pub t: f64,
 }
 
@@ -61,8 +61,7 @@ impl Point {
             .zip(&programme.capacity)
             .map(|(load, b)| (b - load).max(INTERIOR.least_slack))
             .collect();
-        // No product may be far below the median, which would put the point too close to the
-        // boundary.
+        // No product may be far below the median. Otherwise the point would be too close to the boundary.
         let mut products: Vec<f64> = y.iter().zip(&z).map(|(y, z)| y * z).collect();
         let middle = products.len() / 2;
         let mu = *products.select_nth_unstable_by(middle, f64::total_cmp).1;
@@ -89,8 +88,8 @@ impl Point {
                     old.start += 1;
                 } else {
                     let cost = (price - self.l[g]).max(INTERIOR.least_cost * self.l[g]);
-                    // Together the new columns get no more than the group needs, since cheap
-                    // columns would overload their class.
+                    // Together the new columns get no more than the group needs, because cheap columns would overload
+                    // their class.
                     let need = wider.multiple[g] * self.t + wider.fixed[g];
                     let share = (mu / cost)
                         .min((need / (ends[1] - ends[0]) as f64).max(INTERIOR.least_cost * mu / cost));

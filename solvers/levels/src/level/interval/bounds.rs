@@ -1,21 +1,19 @@
 //! Proven bounds of all levels, from a feasible allocation and prices in doubles.
 //!
-//! Blocks are in order of their levels. `F` are the users whose level has a price in an earlier
-//! block, and `C` the classes on which users of `F` may run.
+//! Blocks are in order of their levels. `F` are the users whose level has a price in an earlier block, and `C` the
+//! classes on which users of `F` may run.
 //!
-//! *From below.* Let `z` be the given allocation, but with no tasks on `C` of users outside `F`.
-//! Let `a` be the least level in `z` of any user outside `F` that lacks tasks. In the lexicographic
-//! maximum, every user outside `F` has at least the level `a`, or all its tasks. For a proof,
-//! assume that some users outside `F` have less, and take the one with the lowest level. On the
-//! classes outside `C`, a small step from the maximum towards `z` raises this user, lowers no user
-//! of its level or below, and does not touch `F`.
+//! *From below.* Let `z` be the given allocation, but with no tasks on `C` of users outside `F`. Let `a` be the least
+//! level in `z` of any user outside `F` that lacks tasks. In the lexicographic maximum, every user outside `F` has at
+//! least the level `a`, or all its tasks. For a proof, assume that some users outside `F` have less, and take the one
+//! with the lowest level. On the classes outside `C`, a small step from the maximum towards `z` raises this user,
+//! lowers no user of its level or below, and does not touch `F`.
 //!
-//! *From above.* Let `p` be prices of the rows, and `l_n` the cost of one unit of level of `n` on
-//! its cheapest class. Then `sum_n l_n level_n <= p c` in every allocation. If all other users are
-//! at their lower bounds `lo_m`, then `level_n <= lo_n + (p c - sum_m l_m lo_m) / l_n`. This
-//! remains true with any `l_m` below the cost. The prices of a block say nothing about classes that
-//! its users left to earlier blocks, until large enough multiples of the prices of these earlier
-//! blocks are added.
+//! *From above.* Let `p` be prices of the rows, and `l_n` the cost of one unit of level of `n` on its cheapest class.
+//! Then `sum_n l_n level_n <= p c` in every allocation. If all other users are at their lower bounds `lo_m`, then
+//! `level_n <= lo_n + (p c - sum_m l_m lo_m) / l_n`. The inequality remains true with any `l_m` below this cost. The
+//! prices of a block say nothing about classes that its users left to earlier blocks, until large enough multiples of
+//! the prices of these earlier blocks are added.
 
 use std::collections::BTreeSet;
 
@@ -28,17 +26,17 @@ use crate::level::duals::below;
 use crate::level::float::BlockPrices;
 use crate::settings::LEVELS;
 
-/// The state of the passes over the blocks.
+/// The bounds, and the data for the passes over the blocks.
 pub(super) struct Bounds<'d, 'a> {
     data: &'d LevelData<'a>,
     placed: &'d [Vec<(usize, Rational)>],
-    /// The blocks by level.
+    /// The blocks, in the order in which they were solved.
     blocks: Vec<BlockPrices>,
-    /// By group: the level, if exact rounds have determined it.
+    /// For each group, its level, if exact rounds have determined it.
     known: Vec<Option<Rational>>,
-    /// By group: the lower bound so far.
+    /// For each group, the lower bound of its level so far.
     low: Vec<Rational>,
-    /// By group: whether it has all its tasks, exactly.
+    /// For each group, true if it has exactly all its tasks.
     full: Vec<bool>,
 }
 
@@ -56,7 +54,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         Self { data, placed, blocks, known: known.levels, low: known.low, full }
     }
 
-    /// Returns the bounds of all levels, by group.
+    /// Returns the lower and the upper bound of the level of each group.
     pub(super) fn all(mut self) -> Vec<(Rational, Rational)> {
         let is_open = self.known.iter().any(Option::is_none);
         if is_open {
@@ -83,7 +81,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         let mut before = vec![false; data.groups.len()];
         let mut closed = vec![false; data.constraints.problem().n_servers()];
         let mut dropped = vec![false; data.groups.len()];
-        // Before every block, and once more for the groups that are in no block.
+        // The lower bounds are raised before every block, and once more for the groups that are in no block.
         for k in 0..=order.len() {
             let lacks = |g: &usize| !before[*g] && (!self.full[*g] || dropped[*g]);
             let least = (0..data.groups.len()).filter(lacks).map(|g| &level[g]).min().cloned();
@@ -120,8 +118,8 @@ impl<'d, 'a> Bounds<'d, 'a> {
     fn bound_above(&mut self, high: &mut [Rational]) {
         let data = self.data;
         let n_rows = data.constraints.rows().len();
-        // By group: `(class, block)` of the classes that it left, and the block for which it left
-        // them.
+        // For each group, `(class, block)` for each class that the group left, with the index of the block to which it
+        // left the class.
         let mut left: Vec<Vec<(usize, usize)>> = vec![Vec::new(); data.groups.len()];
         let mut sums: Vec<Vec<(usize, Rational)>> = Vec::with_capacity(self.blocks.len());
         let mut counted: Vec<Vec<usize>> = Vec::with_capacity(self.blocks.len());
@@ -186,7 +184,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
         let mut rest: Rational = rows.map(|(price, row)| Rational::from(price * &row.capacity)).sum();
         let cheapest = |&g: &usize| {
             let each = data.groups[g].classes.iter().map(|&i| price(data, g, i, prices));
-            // A smaller number proves a weaker bound, but it is short, and so is the sum.
+            // Rounding down proves a weaker bound, but keeps the number short, and also the sum.
             (g, below(&each.min().unwrap_or_default()))
         };
         let worth: Vec<(usize, Rational)> =
@@ -203,7 +201,7 @@ impl<'d, 'a> Bounds<'d, 'a> {
     }
 }
 
-/// Returns the cost of one unit of level of a group on a class.
+/// Returns the cost of one unit of level of group `g` on class `i`.
 fn price(data: &LevelData<'_>, g: usize, i: usize, prices: &[Rational]) -> Rational {
     let mut task = Rational::new();
     for (row, usage) in entries(data, g, i) {

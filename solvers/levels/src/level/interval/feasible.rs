@@ -8,10 +8,10 @@ use crate::level::duals::below;
 use crate::level::split::Settled;
 use crate::settings::LEVELS;
 
-/// Returns the tasks by group as exact numbers that are feasible.
+/// Returns the tasks of each group as exact numbers that are feasible together.
 ///
-/// Groups that exact rounds have settled share no row with others, and keep their tasks. Groups
-/// that have all their tasks get them exactly. If a class is too full, the other groups get less.
+/// Groups that exact rounds have settled share no row with others, and keep their tasks. Groups that have all their
+/// tasks get them exactly. If a class is overloaded, the other groups get less.
 pub(super) fn feasible(
     data: &LevelData<'_>,
     exactly: Vec<Settled<Rational>>,
@@ -23,8 +23,7 @@ pub(super) fn feasible(
     for (g, list) in exactly {
         placed[g] = list;
     }
-    // Make groups that nearly have all their tasks have them exactly, and cut groups that have
-    // more.
+    // Groups that have nearly all their tasks get exactly all their tasks. Groups that have too many are cut.
     for (g, list) in settled {
         is_open[g] = true;
         let exact = |(i, x): (usize, f64)| Some((i, Rational::from_f64(x.max(0.0))?));

@@ -5,18 +5,18 @@ use crate::settings::KEYS;
 
 /// A factored basis.
 pub struct Factors {
-    /// The factors by row of the basis, in the order of `order`.
+    /// The factors, row by row of the basis matrix, with the rows in the order `order`.
     lu: Vec<f64>,
     order: Vec<usize>,
-    /// By column: the factor by which it is multiplied.
+    /// For each column, the number by which it was multiplied before factoring.
     scale: Vec<f64>,
-    /// The columns that are slacks, and their rows.
+    /// `(column, row)` of the basic columns that are slacks.
     free: Vec<(usize, usize)>,
-    /// The column of the level.
+    /// The position of the level in the basis.
     pub level: usize,
-    /// The values, by column of the basis.
+    /// Value of each column of the basis.
     pub values: Vec<f64>,
-    /// By row: the price of its capacity.
+    /// Price of the capacity of each row.
     pub prices: Vec<f64>,
 }
 
@@ -49,7 +49,7 @@ impl Factors {
         all.all(|value| value.is_finite()).then_some(factors)
     }
 
-    /// Solves `B x = b`; `x` goes by column of the basis `B`.
+    /// Solves `B x = b`. `x` is indexed by column of the basis `B`.
     fn solve(&self, b: &[f64]) -> Vec<f64> {
         let n = self.order.len();
         let mut x: Vec<f64> = self.order.iter().map(|row| b[*row]).collect();
@@ -66,19 +66,17 @@ impl Factors {
         x
     }
 
-    /// Returns a row of the inverse, by row of the programme.
-    ///
-    /// This row is the direction of the prices in which the cost of the column exceeds its worth.
+    /// Returns a row of the inverse of the basis, indexed by row of the programme.
     pub fn row(&self, at: usize) -> Vec<f64> {
         let mut one = vec![0.0; self.order.len()];
         one[at] = 1.0;
         let mut row = self.transposed(one);
-        // Free rows keep the price 0, without rounding errors.
+        // Free rows keep the price 0 exactly, without rounding errors.
         self.free.iter().filter(|(slack, _)| *slack != at).for_each(|(_, free)| row[*free] = 0.0);
         row
     }
 
-    /// Solves `p B = c`; `p` goes by row of the programme.
+    /// Solves `p B = c`. `p` is indexed by row of the programme.
     fn transposed(&self, mut c: Vec<f64>) -> Vec<f64> {
         let n = self.order.len();
         c.iter_mut().zip(&self.scale).for_each(|(c, scale)| *c *= scale);

@@ -1,14 +1,15 @@
-//! A step: a search along a line of prices, and the groups that change their class on the way.
+//! A step of the dual simplex method: a search along a line of prices, and the groups that change their key class on
+//! the way.
 //!
-//! By prices `p` of the rows, in units of their capacities, the level is at most
+//! With prices `p` of the rows, in units of their capacities, the level is at most
 //!
 //! ```text
 //! (sum_r p_r - sum_g f_g k_g(p)) / sum_g m_g k_g(p)
 //! ```
 //!
-//! Here group `g` needs `m_g` times the level plus `f_g`, and `k_g(p)` is the cost of a unit on its
-//! cheapest class. Between points at which some group changes its class, both sums are linear, so
-//! the bound is monotone there. Its minimum is at such a point.
+//! Here group `g` needs `m_g` times the level plus `f_g`, and `k_g(p)` is the cost of a unit on its cheapest class.
+//! Between points at which some group changes its class, both sums are linear, so the bound is monotone there.
+//! Therefore the bound has its minimum at a point where some group changes its class.
 
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, BinaryHeap};
@@ -26,7 +27,7 @@ struct Meeting {
     column: Column,
     /// The rate at which the column becomes cheaper than the key of its group.
     rate: f64,
-    /// Whether the line ends there.
+    /// True if the line ends at this point.
     is_end: bool,
 }
 
@@ -45,24 +46,24 @@ impl PartialOrd for Meeting {
 }
 
 impl Ord for Meeting {
-    /// Orders meetings for a heap: the nearest is the greatest. Among equally near ones, the
-    /// slowest is the greatest.
+    /// Orders meetings for a heap: the nearest meeting is the greatest. Among equally near meetings, the one with the
+    /// lowest rate is the greatest.
     fn cmp(&self, other: &Self) -> Ordering {
         other.length.total_cmp(&self.length).then(other.rate.total_cmp(&self.rate))
     }
 }
 
-/// Prices on a line, for a unit of each row.
+/// A line of prices, each for a unit of its row.
 struct Line {
     prices: Vec<f64>,
     change: Vec<f64>,
     /// Changes of a price below this fraction of the price are rounding.
     least: f64,
-    /// Rates below this fraction of the cost of a group at prices of 1 for all rows are rounding.
+    /// Rates below this fraction of a group's cost, with prices of 1 for all rows, are rounding.
     nothing: f64,
 }
 
-/// A sum along the line.
+/// A sum that is linear along the line.
 #[derive(Clone, Copy)]
 struct Sum {
     value: f64,
@@ -153,8 +154,8 @@ impl Keys<'_> {
 
     /// Returns the next point of the line at which a class becomes cheaper than the key.
     ///
-    /// If the basis has columns of the group other than its key (`others`), the group cannot move
-    /// to the new class alone, so the line ends. `classes` is scratch memory for its prices.
+    /// If the basis has columns of the group other than its key (`others`), the group cannot move to the new class
+    /// alone, so the line ends. `classes` is scratch memory for the prices of the group's classes.
     fn meeting(
         &self,
         g: usize,

@@ -1,5 +1,5 @@
-//! The resulting basis is optimal: all values are within their bounds, and no group has a cheaper
-//! class.
+//! Tests that the basis of the dual simplex method with keys is optimal: all values are within their bounds, and no
+//! group has a cheaper class.
 
 use evenhand_exact::Share;
 use evenhand_problem::{Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec};
@@ -14,11 +14,9 @@ use crate::level::start::guess;
 /// The allowed violation of the bounds of a value, or of the relative difference of two prices.
 const SMALL: f64 = 1e-7;
 
-/// Checks the optimum of a sample of the groups of a problem. Every other group may have a fixed
-/// level.
+/// Checks the optimum of a sample of the groups of a problem. If `is_fixed`, every other group has a fixed level.
 ///
-/// Returns the number of groups that have several classes of equal price; `None` if there is no
-/// optimum.
+/// Returns the number of groups that have several classes of equal price. Returns `None` if there is no optimum.
 fn examine(problem: &Problem, seed: u64, every: usize, is_fixed: bool) -> Option<usize> {
     let share = Share::Dominant.coefficients(problem).expect("the share applies");
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -43,7 +41,7 @@ fn examine(problem: &Problem, seed: u64, every: usize, is_fixed: bool) -> Option
     let prices: Vec<f64> = factors.prices.iter().zip(&keys.capacity).map(|(p, c)| p / c).collect();
     assert_eq!(keys.leaving(&factors), None, "seed {seed}");
     assert_eq!(keys.larger_than_key(&factors), None, "seed {seed}");
-    // The load of every row, its free capacity, and the groups with a cheaper class.
+    // Compute the load of every row, including its free capacity, and count the groups with several cheapest classes.
     let level = factors.values[factors.level];
     let mut load = vec![0.0; part.capacity.len()];
     let mut n_indifferent = 0;
@@ -94,8 +92,8 @@ fn the_basis_is_optimal() {
     assert!(n_found > 300, "{n_found}");
 }
 
-/// Memory is left on three of four classes, where only processors have a price. A group on one of
-/// them may use all three.
+/// Three of four classes have free memory, and only their processors have a price. A group on one of these three
+/// classes may use all three.
 #[test]
 fn many_may_be_on_several_classes() {
     let amounts = |amounts: [u64; 2]| {

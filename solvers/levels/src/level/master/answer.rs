@@ -1,4 +1,4 @@
-//! The answers of HiGHS in terms of groups, classes and rows, and the columns that the model lacks.
+//! Conversion of HiGHS's answers to groups, classes and rows, and the search for columns that the model lacks.
 
 use super::super::part::{GroupOnClass, Part};
 use super::super::start::keep_least;
@@ -11,14 +11,13 @@ use evenhand_lp::highs::{BasisStatus, FloatSolution};
 pub struct MasterSolution {
     /// The level `t`.
     pub level: f64,
-    /// The contribution of each placement to its group's level.
+    /// `(placement, level)`: the contribution of each placement to its group's level.
     pub placed: Vec<(GroupOnClass, f64)>,
-    /// By capacity row: the price per unit of the row.
+    /// Price of one unit of each capacity row.
     pub prices: Vec<f64>,
-    /// By group: the price of one unit of the level in the model, which is
-    /// [`MasterSolution::unit`].
+    /// For each group, the price of one unit of its level. The unit is [`MasterSolution::unit`].
     pub group_prices: Vec<f64>,
-    /// By group: the price per task of its task limit.
+    /// For each group, the price per task of its task limit.
     pub task_prices: Vec<f64>,
     /// The level that corresponds to one unit of a column.
     pub unit: f64,
@@ -29,11 +28,11 @@ pub struct MasterBasis {
     pub level: bool,
     /// Every placement that the model can express, and whether it is basic.
     pub placements: Vec<(GroupOnClass, bool)>,
-    /// By capacity row of [`evenhand_problem::Constraints`]: whether its slack is basic.
+    /// For each capacity row of [`evenhand_problem::Constraints`], true if its slack is basic.
     pub capacity_slacks: Vec<bool>,
-    /// By group: whether the slack of its level is basic.
+    /// For each group, true if the slack of its level is basic.
     pub group_slacks: Vec<bool>,
-    /// By group: whether the slack of its task limit is basic.
+    /// For each group, true if the slack of its task limit is basic.
     pub task_slacks: Vec<bool>,
 }
 
@@ -54,7 +53,7 @@ impl MasterBasis {
 }
 
 impl Master<'_> {
-    /// Returns the basis of the last solve, with the single groups basic on their classes.
+    /// Returns the basis of the last solve. Single groups are basic on their classes.
     pub fn basis(&mut self) -> Result<MasterBasis, LevelsError> {
         let basis = self.lp.basis()?;
         let is_basic = |status: BasisStatus| status == BasisStatus::Basic;
@@ -113,7 +112,7 @@ impl Master<'_> {
                     group_prices.push(self.part.price(g, c, &prices) * self.unit);
                 }
                 Seat::Row { level, tasks } => {
-                    // The rows `>=` of a maximum have duals of at most 0.
+                    // Rows `>=` of a maximisation have duals of at most 0.
                     group_prices.push((-duals[level]).max(0.0));
                     if let (Some(row), Some(limit)) = (tasks, &self.part.group(g).tasks) {
                         task_prices[g] = duals[row].max(0.0) / limit.to_f64();
@@ -131,11 +130,9 @@ impl Master<'_> {
         }
     }
 
-    /// Returns for every class the columns that would raise the level most, with at most a few for
-    /// each group.
+    /// Returns for each class the columns that would raise the level most, with at most a few for each group.
     ///
-    /// Among classes whose price is still 0, classes that are cheap at the guessed prices come
-    /// first.
+    /// Among classes whose price is still 0, classes that are cheap at the guessed prices come first.
     pub(super) fn price(&self, solution: &MasterSolution, tolerance: f64) -> Vec<GroupOnClass> {
         let mut helpful: Vec<Vec<(f64, usize)>> = vec![Vec::new(); self.part.n_classes()];
         let prices: Vec<f64> =

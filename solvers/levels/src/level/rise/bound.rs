@@ -8,23 +8,23 @@ use crate::error::LevelsError;
 use crate::settings::LEVELS;
 use evenhand_lp::refine::{self, StartingPoint};
 
-/// A level that a user cannot pass.
+/// A level above which a user cannot rise.
 #[derive(Debug, Clone)]
 pub struct RiseBound {
     /// The level: no higher `U_n / w_n` is feasible.
     pub level: Rational,
-    /// The prices that prove it.
+    /// The prices that prove the bound.
     pub prices: Prices,
 }
 
 impl Rises<'_> {
-    /// Computes a bound of the rise of user `n`, proven by short prices.
+    /// Computes an upper bound of the rise of user `n`, proven by short prices.
     ///
-    /// The bound exceeds the rise only by rounding. Computing it is much cheaper than
-    /// [`Rises::greatest`]. Returns `None` if the user takes no part, or if doubles prove no bound.
+    /// The bound exceeds the rise only by rounding. Computing it is much cheaper than [`Rises::greatest`]. Returns
+    /// `None` if the user takes no part, or if the prices in doubles prove no bound.
     ///
     /// # Errors
-    /// [`LevelsError`] when HiGHS fails; the exact answer may still be found.
+    /// [`LevelsError`] when HiGHS fails. [`Rises::greatest`] may still find the exact answer.
     pub fn nearly(&mut self, n: usize) -> Result<Option<RiseBound>, LevelsError> {
         let Some(Some(seat)) = self.seats.get(n) else { return Ok(None) };
         let start = seat.level.clone();
@@ -39,7 +39,7 @@ impl Rises<'_> {
             let rise = Rational::from_f64(solved.differences[LEVEL].max(0.0)).unwrap_or_default();
             let level = rise + &start;
             let passed = self.seats.iter().flatten().any(|s| s.level > reached && s.level <= level);
-            // The level rises with every step, but rounding may make a tie alternate.
+            // The level rises with every step, but rounding may make a tie alternate between two values.
             if !passed || level <= reached {
                 break solved.duals;
             }
@@ -55,15 +55,15 @@ impl Rises<'_> {
         }
     }
 
-    /// Returns the level that user `n` cannot pass according to `prices`. It is at least the user's
-    /// present level, and solves
+    /// Returns the level above which user `n` cannot rise according to `prices`. It is at least the user's present
+    /// level, and solves
     ///
     /// ```text
     /// l_n L + sum over the others of l_m min(level of m, L) = sum p k c + sum q T.
     /// ```
     ///
-    /// Returns `None` if the prices give the user no weight. The prices must be valid: at least 0,
-    /// with `l_m u_mi / w_m <= sum_r p_ir d_mir + q_m` on every class of every user.
+    /// Returns `None` if `l_n` is 0. The prices must be valid: at least 0, with
+    /// `l_m u_mi / w_m <= sum_r p_ir d_mir + q_m` on every class of every user.
     #[must_use]
     pub fn bound(&self, prices: &Prices, n: usize) -> Option<Rational> {
         let seat = self.seats.get(n)?.as_ref()?;
@@ -94,13 +94,13 @@ impl Rises<'_> {
         Some((worth / rate).max(seat.level.clone()))
     }
 
-    /// Returns the capacity of every row, followed by the limits.
+    /// Returns the capacity of every row, followed by the limits of groups.
     fn most(&self) -> impl Iterator<Item = &Rational> {
         let rows = self.constraints.rows().iter().map(|row| &row.capacity);
         rows.chain(self.limits.list().iter().map(|limit| &limit.most))
     }
 
-    /// Returns the worth of all capacities, limits and tasks: `sum p k c + sum q T`.
+    /// Returns the worth of all capacities, limits and tasks at these prices: `sum p k c + sum q T`.
     fn budget(&self, prices: &Prices) -> Rational {
         let rows = self.most().zip(&prices.rows).filter(|(_, p)| !p.is_zero());
         let rows: Rational = rows.map(|(most, p)| Rational::from(most * p)).sum();
@@ -109,7 +109,7 @@ impl Rises<'_> {
         rows + limits.sum::<Rational>()
     }
 
-    /// Rounds duals in doubles to valid short prices, with the largest weights that they allow.
+    /// Rounds duals in doubles to valid short prices, with the largest user weights that they allow.
     fn rounded(&self, duals: &[f64]) -> Prices {
         let mut prices = self.no_prices();
         let values = self.most().zip(duals).map(|(row, p)| row.to_f64() * p);
@@ -126,7 +126,7 @@ impl Rises<'_> {
         prices
     }
 
-    /// Sets the largest weights that the prices allow.
+    /// Sets the user weights `l` to the largest values that the other prices allow.
     fn set_weights(&self, prices: &mut Prices) {
         let n_rows = prices.rows.len();
         let mut least: Vec<Option<Rational>> = vec![None; self.seats.len()];

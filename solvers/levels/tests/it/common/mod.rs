@@ -1,4 +1,4 @@
-//! What the integration tests share.
+//! Code that the integration tests share.
 #![allow(dead_code, unused_imports)]
 
 pub mod njc;
@@ -13,7 +13,8 @@ use evenhand_testkit::total;
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::{FileFailurePersistence, RngSeed, TestRunner};
 
-/// A test runner; `EVENHAND_TEST_FACTOR` multiplies the number of cases, for a long search.
+/// Returns a test runner. The environment variable `EVENHAND_TEST_FACTOR` multiplies the number of cases, for a long
+/// search.
 pub fn runner(cases: u32, file: &'static str) -> TestRunner {
     TestRunner::new(ProptestConfig {
         source_file: Some(file),
@@ -21,9 +22,9 @@ pub fn runner(cases: u32, file: &'static str) -> TestRunner {
     })
 }
 
-/// [`runner`] with the same cases every time, for data on which rounding errors matter: another
-/// version of HiGHS may fail another few of them, the same version may not. With a factor they are
-/// others every time.
+/// Returns a [`runner`] with the same cases every time, for data on which rounding errors matter. Another version of
+/// HiGHS may fail on other cases, but the same version may not. With a factor above 1, the cases differ from run to
+/// run.
 pub fn fixed_runner(cases: u32) -> TestRunner {
     let rng_seed = if factor() == 1 { RngSeed::Fixed(2) } else { RngSeed::Random };
     TestRunner::new(ProptestConfig {
@@ -46,7 +47,7 @@ pub fn exact(
     lexicographic(&Constraints::new(problem, sharing), coefficients, &Settings::default())
 }
 
-/// The exact optimum of a share, which must exist: tasks by user.
+/// Returns the total number of tasks of each user in the exact optimum of a share. The optimum must exist.
 pub fn totals(problem: &Problem, share: Share) -> Vec<Rational> {
     let coefficients = share.coefficients(problem).expect("the share applies");
     let optimum = exact(problem, Sharing::Rdm, &coefficients).expect("an exact optimum");
@@ -57,8 +58,8 @@ pub fn allocation(tasks: &[Vec<(usize, Rational)>], sharing: Sharing) -> Allocat
     Allocation { sharing, arithmetic: Arithmetic::Exact, tasks: tasks.to_vec(), ..Allocation::default() }
 }
 
-/// Fails unless `tasks` is feasible in exact arithmetic, written ascending by class and without
-/// zeros; computed from the problem alone.
+/// Fails unless `tasks` is feasible in exact arithmetic, ascending by class and without zeros. The check uses only the
+/// problem.
 pub fn assert_feasible(problem: &Problem, sharing: Sharing, tasks: &[Vec<(usize, Rational)>]) {
     assert_eq!(tasks.len(), problem.n_users());
     for (n, list) in tasks.iter().enumerate() {
@@ -89,7 +90,7 @@ pub fn assert_feasible(problem: &Problem, sharing: Sharing, tasks: &[Vec<(usize,
     }
 }
 
-/// The levels of an optimum as evidence: each covers the users that it blocks.
+/// Returns the levels of an optimum as evidence. Each level covers the users that it blocks.
 pub fn levels(
     instance: &Instance<'_>,
     share: &ShareCoefficients,

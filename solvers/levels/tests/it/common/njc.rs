@@ -1,4 +1,4 @@
-//! NJC problems, and the definition of NJC computed only from the problem.
+//! NJC problems, and a check of the definition of NJC that uses only the problem.
 
 use evenhand_levels::njc::{EnumerationLimits, Goal, NjcSet, Tasks, enumerate};
 use evenhand_problem::{Constraints, Problem, Rational, Sharing};
@@ -8,8 +8,8 @@ use evenhand_testkit::{q, total};
 
 use super::assert_feasible;
 
-/// Builds the setting of the paper: one server of capacity 1 per resource, requests by user, one
-/// task each.
+/// Builds the setting of the paper: one server with capacity 1 of each resource, and users with one task each.
+/// `requests` has one row for each user.
 pub fn pool(requests: &[&str], entitlements: &str) -> Problem {
     let matrix: Vec<Vec<Rational>> =
         requests.iter().map(|row| row.split_whitespace().map(q).collect()).collect();
@@ -26,13 +26,13 @@ pub fn set(problem: &Problem) -> NjcSet {
         .expect("within the limits")
 }
 
-/// Returns the totals by user, joined by blanks, of every point.
+/// Returns the totals of all users of every point, joined by blanks.
 pub fn totals(points: &[Tasks]) -> Vec<String> {
     let text = |tasks: &Tasks| tasks.iter().map(|list| total(list).to_string()).collect::<Vec<_>>().join(" ");
     points.iter().map(text).collect()
 }
 
-/// Fails unless the definition holds, computed only from the problem.
+/// Fails unless `tasks` satisfies the definition of NJC. The check uses only the problem.
 pub fn assert_njc(problem: &Problem, sharing: Sharing, tasks: &Tasks) {
     if let Some(user) = complaint(problem, sharing, tasks) {
         panic!("user {user} complains about {tasks:?}");

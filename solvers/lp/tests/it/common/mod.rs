@@ -3,7 +3,8 @@
 use proptest::prelude::ProptestConfig;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-/// Returns a test runner. `EVENHAND_TEST_FACTOR` multiplies the number of cases, for a long search.
+/// Returns a test runner. The environment variable `EVENHAND_TEST_FACTOR` multiplies the number of cases, for a long
+/// search.
 pub fn runner(cases: u32, file: &'static str) -> TestRunner {
     TestRunner::new(ProptestConfig {
         source_file: Some(file),
@@ -13,8 +14,8 @@ pub fn runner(cases: u32, file: &'static str) -> TestRunner {
 
 /// Returns a [`runner`] with the same cases every time, for data on which rounding errors matter.
 ///
-/// Another version of HiGHS may fail for a few other cases, but the same version may not. With a
-/// factor the cases are different every time.
+/// Another version of HiGHS may fail for a few other cases, but the same version may not. With a factor above 1, the
+/// cases are different every time.
 pub fn fixed_runner(cases: u32) -> TestRunner {
     let rng_seed = if factor() == 1 { RngSeed::Fixed(2) } else { RngSeed::Random };
     TestRunner::new(ProptestConfig {

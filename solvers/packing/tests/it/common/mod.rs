@@ -89,7 +89,7 @@ pub fn configurations(problem: &Reservation, i: usize) -> Vec<Vec<u64>> {
     all
 }
 
-/// Checks everything that proves an optimum, from the definitions.
+/// Checks the whole proof of an optimum, from the definitions.
 #[track_caller]
 pub fn verify(problem: &Reservation, loads: &[Rational], sizes: &[Rational], optimum: &PackingOptimum) {
     let mut used = vec![Rational::new(); sizes.len()];
@@ -242,8 +242,7 @@ pub fn best_value(problem: &Reservation, i: usize, beta: &[Rational]) -> Rationa
     reached.into_values().max().unwrap_or_default()
 }
 
-/// Checks everything that proves a worst load, from the definitions, with enumerated
-/// configurations.
+/// Checks the whole proof of a worst load, from the definitions, with enumerated configurations.
 #[track_caller]
 pub fn verify_worst(problem: &Reservation, worst: &WorstLoad) {
     assert_eq!(worst.ratio_lower, worst.ratio_upper);

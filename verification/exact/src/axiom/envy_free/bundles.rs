@@ -1,27 +1,28 @@
 //! The search for the pair of users with the least margin. Few pairs are examined, and even fewer are computed exactly.
 //!
-//! Relative to their weights, the bundle of user `m` is worth the same number `v_m` to all users of one shape. These
-//! users are called a *kind*. For a kind, two bundles decide: the most valuable bundle and, for the user that owns this
-//! bundle, the second most valuable one. Let `M` be the least margin so far. A bundle matters only if `v_m` exceeds the
-//! least `(x_n - M g_n) / w_n` of the kind, the *bound*. For most bundles, integers show that `v_m` is below the bound.
-//! Let `b_mir = x_mi d_mir / w_m`, let `top_r` be the largest of a row, `B_mir = b_mir / top_r` and `V_ir = top_r /
-//! (d_ir bound)`. Then the bundle is worth no more than the bound if `sum_i min_r B V <= 1`. Both `B` and `V` are
-//! rounded up to multiples of `2^-60`, so the computed sum is too large rather than too small. A number that does not
-//! fit into the type is replaced by the largest number of the type. It is far above `2^120`, which represents 1. The
-//! remaining bundles are computed in rationals. Each of them raises the bound or is close to it.
+//! Relative to their weights, the bundle of user `m` is worth the same number `v_m` to all users of one shape. The
+//! users of one shape are called a *kind*. For a kind, two bundles decide: the most valuable bundle, and the second
+//! most valuable bundle, which counts for the owner of the most valuable bundle. Let `M` be the least margin so far. A
+//! bundle matters only if `v_m` exceeds the least `(x_n - M g_n) / w_n` of the kind, the *bound*. For most bundles,
+//! integers show that `v_m` is below the bound. Let `b_mir = x_mi d_mir / w_m`, let `top_r` be the largest of a row,
+//! `B_mir = b_mir / top_r` and `V_ir = top_r / (d_ir bound)`. Then the bundle is worth no more than the bound if
+//! `sum_i min_r B V <= 1`. Both `B` and `V` are rounded up to multiples of `2^-60`, so the computed sum is too large
+//! rather than too small. A number that does not fit into the type is replaced by the largest number of the type. This
+//! number is far above `2^120`, which represents 1. The remaining bundles are computed in rationals. Each of these
+//! bundles raises the bound or is close to it.
 //!
 //! Users of one level use equal amounts, often exactly `top_r`. Then neither number is rounded, and ties are recognised
 //! immediately.
 //!
-//! A bundle is *within* another one if it has no more of any row. Then it is worth no more to any user, so users are
-//! compared only with a *front*: bundles such that every other bundle is within one of them. A user is not compared
-//! with its own bundle, so it is compared with the bundles within its own bundle instead. Envy up to one task examines
-//! all bundles within a bundle that may be worth too much. The reason is that a bundle without one task may be worth
-//! less than another bundle within it without one task. Similar bundles of the front are first examined together: if a
-//! bundle with the largest `B` of each row among them would be worth no more than the bound, neither is any of them.
-//! Bundles without tasks on a class where the kind can run are not examined.
+//! A bundle is *within* another bundle if it has no more of any row. Then it is worth no more to any user. So users are
+//! compared only with a *front*: a set of bundles such that every other bundle is within one of them. A user is not
+//! compared with its own bundle, but with the bundles within its own bundle. Envy up to one task examines all bundles
+//! within a bundle that may be worth too much. The reason is that a bundle without one task may be worth less than
+//! another bundle within it without one task. Similar bundles of the front are first examined together. Consider a
+//! bundle with the largest `B` of each row among them. If it would be worth no more than the bound, none of them is
+//! worth more. Bundles without tasks on a class where the kind can run are not examined.
 //!
-//! All numbers of the allocation are multiplied by its common denominator `L`, so that none has a wide denominator.
+//! All numbers of the allocation are multiplied by its common denominator `L`, so no number has a wide denominator.
 
 use std::collections::BTreeMap;
 
@@ -35,16 +36,16 @@ use crate::budget::TooLarge;
 use crate::instance::Instance;
 use crate::sparse::at;
 
-/// The binary places of the rounded numbers.
+/// The number of binary places of the rounded numbers.
 const PLACES: u32 = 60;
 /// The sum of products of two rounded numbers that stands for 1.
 const ONE: u128 = 1 << (2 * PLACES);
-/// The number of bundles that are examined together. Also the number of members of the front for which it is tested
+/// The number of bundles that are examined together. Also the number of members of the front that are tested for
 /// whether they contain a bundle.
 const SECTION: usize = 64;
-/// The least number of users in a chunk, except in the last one. The kinds of a chunk are examined one after the other,
-/// each with the least margin of those before. With chunks of this size, few pairs have to be computed, and many
-/// processors have work.
+/// The least number of users in a chunk, except in the last chunk. The kinds of a chunk are examined one after the
+/// other, each with the least margin of the kinds before. With chunks of this size, few pairs have to be computed, and
+/// many processors have work.
 const CHUNK: usize = 64;
 
 /// The tasks of a user on a class, and the amounts that they use.
@@ -56,32 +57,32 @@ struct Part {
     amounts: Vec<(usize, Rational)>,
 }
 
-/// The numbers `(row, B_mir 2^PLACES)` of a bundle, or `(row, V_ir 2^PLACES)` of a kind, rounded up; ascending by
-/// row.
+/// The numbers `(row, B_mir 2^PLACES)` of a bundle, or `(row, V_ir 2^PLACES)` of a kind. They are rounded up, and
+/// ascending by row.
 type Rounded = Vec<(usize, u128)>;
 
 /// The bundles of all users.
 struct Bundles<'a, 'b> {
     instance: &'a Instance<'b>,
-    /// Whether a bundle counts without the task that is worth most.
+    /// True if a bundle counts without its most valuable task.
     one_less: bool,
-    /// The bundle of each user.
+    /// Bundle of each user.
     held: Vec<Vec<Part>>,
-    /// The bundle of each user, rounded.
+    /// Bundle of each user, rounded.
     rounded: Vec<Rounded>,
     /// The largest `b_mir L` of each row.
     top: Vec<Rational>,
-    /// The front in sections of similar bundles, each with the largest amounts of its bundles.
+    /// The front in sections of similar bundles. Each section has the largest amounts of its bundles.
     sections: Vec<(Rounded, Vec<Member>)>,
-    /// For each class: the sections of the front with tasks there, ascending.
+    /// For each class, the sections of the front with tasks on the class, ascending.
     sections_of_class: Vec<Vec<usize>>,
 }
 
-/// A user of the front, and the users whose bundles were found to be within its bundle.
+/// A user of the front, and the users whose bundles are known to be within its bundle.
 type Member = (usize, Vec<usize>);
 
-/// Returns the tightest pair, or `None` if there is no pair. If `one_less` is true, the pair is that of envy up to one
-/// task.
+/// Returns the pair with the least margin, or `None` if there is no pair. If `one_less` is true, the margin is that of
+/// envy up to one task.
 ///
 /// # Errors
 /// Returns [`TooLarge`] if the budget is exceeded.
@@ -98,7 +99,7 @@ pub(in crate::axiom) fn tightest(
     let Some(mut least) = bundles.least(&kinds[..1], None)? else { return Ok(None) };
     let chunks = chunks(&kinds[1..]);
     let of_chunk = |kinds: &&[Vec<usize>]| bundles.least(kinds, Some(&least.0));
-    // A single chunk is not worth sharing between threads.
+    // A single chunk is too little work to share between threads.
     let found: Result<Vec<Option<Least>>, TooLarge> = match &chunks[..] {
         [] | [_] => chunks.iter().map(of_chunk).collect(),
         _ => chunks.par_iter().map(of_chunk).collect(),
@@ -108,7 +109,7 @@ pub(in crate::axiom) fn tightest(
         least = found;
     }
     let (least, user) = least;
-    // Several users may be envied with this margin. The one with the lowest index is returned. Bundles that are surely
+    // Several users may be envied with this margin. The user with the lowest index is returned. Bundles that are surely
     // worth less than the bound are skipped.
     let bound = bundles.bound(user, &least);
     let rates = bundles.rates(user, &bound)?;
@@ -124,7 +125,7 @@ pub(in crate::axiom) fn tightest(
     Ok(None)
 }
 
-/// Returns the users of each shape. Kinds, and the users in each, are in the order of users.
+/// Returns the users of each shape. Kinds, and the users in each kind, are in the order of users.
 fn kinds(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
     let mut of_shape = vec![None; instance.scaled.first_of_shapes().len()];
     let mut kinds: Vec<Vec<usize>> = Vec::new();
@@ -138,7 +139,7 @@ fn kinds(instance: &Instance<'_>, active: &[usize]) -> Vec<Vec<usize>> {
     kinds
 }
 
-/// Returns the kinds in chunks with at least [`CHUNK`] users, except the last one.
+/// Returns the kinds in chunks with at least [`CHUNK`] users. The last chunk may have fewer.
 fn chunks(kinds: &[Vec<usize>]) -> Vec<&[Vec<usize>]> {
     let (mut chunks, mut first, mut users) = (Vec::new(), 0, 0);
     for (at, kind) in kinds.iter().enumerate() {
@@ -184,7 +185,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
             let all = front.iter().flat_map(|(f, _)| bundles.rounded[*f].iter().copied());
             let mut all: Rounded = all.collect();
             all.sort_unstable();
-            // Later entries replace earlier ones of the same row, so the largest stays.
+            // Later entries replace earlier entries of the same row, so the largest entry stays.
             let largest = all.into_iter().collect::<BTreeMap<usize, u128>>().into_iter().collect();
             bundles.sections.push((largest, std::mem::replace(&mut front, rest)));
         }
@@ -217,13 +218,13 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok(front)
     }
 
-    /// Returns whether user `m` has no more of any row than user `f`, relative to their weights.
+    /// Returns true if user `m` has no more of any row than user `f`, relative to their weights.
     fn is_within(&self, m: usize, f: usize) -> bool {
         let exact = |n: usize, row: usize| {
             let amounts = self.held[n].iter().map(|part| &part.amounts);
             amounts.into_iter().find_map(|amounts| at(amounts, row))
         };
-        // If two numbers are rounded to different values, these are in the same order.
+        // If two exact numbers are rounded to different values, these values are in the same order.
         self.rounded[m].iter().all(|(row, b)| {
             at(&self.rounded[f], *row).is_some_and(|of| of > b || of == b && exact(f, *row) >= exact(m, *row))
         })
@@ -247,8 +248,8 @@ impl<'a, 'b> Bundles<'a, 'b> {
         let instance = self.instance;
         instance.budget().charge(instance.steps().saturating_mul(8 * users.len() as u64))?;
         let weight = |n: usize| instance.problem().users()[n].weight();
-        // The users whose margin may be lower. For each of them, the worth relative to its weight above which its
-        // margin is lower.
+        // The users whose margin may be below the known margin. For each of these users, the worth of a bundle relative
+        // to the user's weight above which the user's margin is lower.
         let bound_of = |&n: &usize| {
             let bound = known.map_or_else(|| Rational::from(-1), |known| self.bound(n, known));
             let has_all = self.limit(n).is_some_and(|limit| limit <= bound);
@@ -256,7 +257,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
         };
         let bounds: Vec<(usize, Rational)> = users.iter().filter_map(bound_of).collect();
         let Some((first, lowest)) = bounds.iter().min_by(|a, b| a.1.cmp(&b.1)) else { return Ok(None) };
-        // If only one user is left, its own bundle is excluded.
+        // If only one user remains, its own bundle is excluded.
         let alone = (bounds.len() == 1).then_some(*first);
         let nothing = |bound: &Rational| (*bound < 0).then(|| (Rational::new(), *first));
         let Some((most, of)) = self.most(*first, lowest, alone)?.or_else(|| nothing(lowest)) else {
@@ -279,7 +280,7 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok(least)
     }
 
-    /// Returns the bundle that is worth most to a user relative to its weight, if it is worth more than the bound.
+    /// Returns the bundle that is worth most to user `n` relative to its weight, if it is worth more than the bound.
     /// The bundle of the user `without` is excluded.
     fn most(&self, n: usize, bound: &Rational, without: Option<usize>) -> Result<Option<Worth>, TooLarge> {
         let mut most: Option<Worth> = None;
@@ -327,13 +328,13 @@ impl<'a, 'b> Bundles<'a, 'b> {
         parts
     }
 
-    /// Returns `(x_n - M g_n) L`. If a bundle is worth more than this to the user, its margin is below `M`. The
-    /// argument is `M L`.
+    /// Returns `(x_n - M g_n) L`. If a bundle is worth more than this number to the user, its margin is below `M`.
+    /// `margin` is `M L`.
     fn bound(&self, n: usize, margin: &Rational) -> Rational {
         self.total(n) - Rational::from(margin * self.instance.scale(n))
     }
 
-    /// Returns `V` of a user by row, for a bound of at least 0. The argument is the bound times `L`.
+    /// Returns `V` of user `n` for each row, for a bound of at least 0. `bound` is the bound times `L`.
     fn rates(&self, n: usize, bound: &Rational) -> Result<Rounded, TooLarge> {
         let instance = self.instance;
         let steps = instance.scaled.n_classes(n).saturating_mul(instance.problem().n_resources() + 1);
@@ -369,8 +370,8 @@ impl<'a, 'b> Bundles<'a, 'b> {
         of_class.fold(0, u128::saturating_add)
     }
 
-    /// Returns the worth of the bundle of `m` to `n` relative to the weight of `m`, times `L`, and the class of the
-    /// task that is left out.
+    /// Returns the worth of the bundle of `m` to `n` relative to the weight of `m`, times `L`. Also returns the class
+    /// of the task that is left out.
     fn worth(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
         let steps = self.instance.steps();
         self.instance.budget().charge(steps.saturating_mul(4 * self.held[m].len() as u64 + 1))?;
@@ -394,13 +395,13 @@ impl<'a, 'b> Bundles<'a, 'b> {
         Ok((all - most, removed))
     }
 
-    /// Returns the margin of a pair times `L`, and the class of the task that is left out.
+    /// Returns the margin of a pair times `L`. Also returns the class of the task that is left out.
     fn margin(&self, n: usize, m: usize) -> Result<(Rational, Option<usize>), TooLarge> {
         let (worth, removed) = self.worth(n, m)?;
         Ok((self.margin_of_worth(n, worth), removed))
     }
 
-    /// Returns the margin towards a bundle with this worth relative to the weight.
+    /// Returns the margin of user `n` towards a bundle of this worth, which is relative to the weight of its owner.
     fn margin_of_worth(&self, n: usize, worth: Rational) -> Rational {
         let worth = worth * self.instance.problem().users()[n].weight();
         let due = self.limit(n).filter(|limit| *limit < worth).unwrap_or(worth);

@@ -1,13 +1,13 @@
 //! Envy-free (weighted): for every other user `m`
 //!
-//! $$x_n \ge \min(T_n, v_{nm}), \qquad
-//!   v_{nm} = \sum_i \min_{r: d_{nir} > 0} \frac{w_n}{w_m} \frac{x_{mi} d_{mir}}{d_{nir}}.$$
+//! $$x_n \ge \min(T_n, v_{nm}), \qquad v_{nm} = \sum_i \min_{r: d_{nir} > 0} \frac{w_n}{w_m} \frac{x_{mi}
+//! d_{mir}}{d_{nir}}.$$
 //!
 //! The number `v_nm` is the worth of the bundle of `m` to `n`, scaled by the weights. Only classes where `n` can run
-//! count. Where time is shared, the row of time takes the place of the resources (docs/theory.md, section 7).
+//! count. Where time is shared, the row of time is used instead of the resources (docs/theory.md, section 7).
 //!
-//! The margin is the least $(x_n - \min(T_n, v_{nm})) / g_n$ over the pairs $n \ne m$ of active users. It is absent
-//! if there is no pair. Inactive users take no part.
+//! The margin is the least $(x_n - \min(T_n, v_{nm})) / g_n$ over the pairs $n \ne m$ of active users. There is no
+//! margin if there is no pair. Inactive users take no part.
 
 mod bundles;
 
@@ -22,8 +22,9 @@ use crate::instance::Instance;
 use crate::names::write::{Json, Names, fields, number};
 use crate::refusal::Refusal;
 
-/// The pair with the least margin, and the margin. Among pairs with equal margins, the first user counts, and then the
-/// lowest envied user. For this order, users of one shape have the position of the first of them.
+/// The pair with the least margin, and the margin. Among pairs with equal margins, the pair with the first user is
+/// chosen, and then the pair with the lowest envied user. For this order, all users of one shape count at the position
+/// of the first of them.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tightest {
     /// The user that envies, or the user that comes closest to envy.
@@ -37,7 +38,7 @@ pub struct Tightest {
     pub margin: Rational,
 }
 
-/// Returns the tightest pair, or `None` if there is no pair.
+/// Returns the pair with the least margin, or `None` if there is no pair.
 ///
 /// # Errors
 /// Returns [`TooLarge`] if the budget is exceeded.
@@ -45,7 +46,7 @@ pub fn tightest(instance: &Instance<'_>) -> Result<Option<Tightest>, TooLarge> {
     tightest_pair(instance, false)
 }
 
-/// The axiom.
+/// The axiom `envy-free`.
 pub(crate) struct EnvyFree;
 
 impl Rule for EnvyFree {

@@ -12,21 +12,21 @@ use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 use crate::sparse::at;
 
-/// The function `sum_m l_m min(U_m, L)` of `L`, which is concave, and linear between the `U_m`.
+/// The function `sum_m l_m min(U_m, L)` of `L`. It is concave, and linear between the `U_m`.
 pub struct Curve<'l, 'a, 'b> {
     levels: &'l Levels<'a, 'b>,
     /// The pairs `(U_m, l_m)` of the users with a weight, ascending. Both are integers.
     points: Vec<(&'l Integer, Integer)>,
-    /// The weights `l_n` by user as in the evidence, ascending, as the same integers.
+    /// The weights `(user, l_n)` of the evidence, ascending by user, scaled to the same integers.
     weights: Vec<(usize, Integer)>,
-    /// For each position `k`: the sum of `l U` over the points before it.
+    /// For each position `k`, the sum of `l U` over the points before it.
     below: Vec<Integer>,
-    /// For each position `k`: the sum of `l` over the point and those after it.
+    /// For each position `k`, the sum of `l` over this point and the points after it.
     above: Vec<Integer>,
-    /// The bound `sum p C + sum q T`, in the same integers.
+    /// The bound `sum p C + sum q T`, scaled to the same integers.
     bound: Quotient,
-    /// The number of points at which the curve is below the bound. A user with at least the share of any later point
-    /// cannot rise.
+    /// The number of points at which the curve is below the bound. A user whose share is at least that of the next
+    /// point cannot rise.
     open: usize,
 }
 
@@ -72,12 +72,12 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         Integer::from(&self.above[k] * self.points[k].0) + &self.below[k]
     }
 
-    /// Returns whether a value of the curve reaches the bound.
+    /// Returns true if a value of the curve reaches the bound.
     fn is_enough(&self, value: &Integer) -> bool {
         Integer::from(value * &self.bound.denominator) >= self.bound.numerator
     }
 
-    /// Returns whether user `n` has a weight, so that the curve bounds its rise.
+    /// Returns true if user `n` has a weight, so that the curve bounds its rise.
     #[must_use]
     pub fn weighs(&self, n: usize) -> bool {
         at(&self.weights, n).is_some_and(|weight| *weight > 0)
@@ -90,9 +90,9 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
         weighted.filter_map(|n| Some((n, self.rise(n)?)))
     }
 
-    /// Returns whether the bound on the rise of user `n`, over `G_n`, is at most `most`, which has to be at least 0.
-    /// Returns `None` if the user has no weight. This needs only one value of the curve, while the bound itself needs
-    /// many.
+    /// Returns true if the bound on the rise of user `n`, over `G_n`, is at most `most`. `most` has to be at least 0.
+    /// Returns `None` if the user has no weight. This test needs only one value of the curve, while computing the bound
+    /// needs many.
     #[must_use]
     pub fn is_within(&self, n: usize, most: &Rational) -> Option<bool> {
         let weight = at(&self.weights, n).filter(|weight| **weight > 0)?;
@@ -122,7 +122,8 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
             return Some(Rational::new());
         }
         let start = self.points.partition_point(|(level, _)| *level <= own);
-        // The value at the k-th point, if the user rises to that level.
+        // `reaches(k)`: the left side at the `k`-th point reaches the bound if the user rises to the level of this
+        // point.
         let reaches =
             |k: usize| self.is_enough(&(self.at(k) + Integer::from(self.points[k].0 - own) * weight));
         let low = first(start..self.points.len(), reaches);
@@ -135,8 +136,8 @@ impl<'l, 'a, 'b> Curve<'l, 'a, 'b> {
     }
 }
 
-/// Returns the first position where `holds` is true, or the end if there is none. If it is true at a position, it has
-/// to be true at all later ones.
+/// Returns the first position where `holds` returns true, or the end if there is none. If `holds` returns true at a
+/// position, it has to return true at all later positions.
 fn first(positions: Range<usize>, holds: impl Fn(usize) -> bool) -> usize {
     let (mut low, mut high) = (positions.start, positions.end);
     while low < high {

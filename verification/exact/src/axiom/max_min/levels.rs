@@ -7,8 +7,8 @@ use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 use crate::share::ShareCoefficients;
 
-/// Returns `G_n` of every user: its share if it has the whole cluster to itself. It is 0 for users that take no part in
-/// the axiom.
+/// Returns `G_n` of every user: its share if it has the whole cluster to itself. The number is 0 for users that take no
+/// part in the axiom.
 fn ceilings(instance: &Instance<'_>, share: &ShareCoefficients) -> Vec<Rational> {
     (0..instance.problem().n_users()).map(|n| ceiling(instance, share, n)).collect()
 }
@@ -60,12 +60,12 @@ impl<'a, 'b> Levels<'a, 'b> {
         Ok(Self { instance, over, scaled, ceilings })
     }
 
-    /// Returns whether user `n` takes part in the axiom: it is active, and its share can be above 0.
+    /// Returns true if user `n` takes part in the axiom: the user is active, and its share can be above 0.
     pub fn is_judged(&self, n: usize) -> bool {
         !self.ceilings[n].is_zero()
     }
 
-    /// Returns whether user `n` has a smaller share than it would have alone.
+    /// Returns true if user `n` has a smaller share than it would have alone.
     pub fn can_rise(&self, n: usize) -> bool {
         let ceiling = &self.ceilings[n];
         let own = || Integer::from(&self.scaled[n] * ceiling.denom());

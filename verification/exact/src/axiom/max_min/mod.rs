@@ -2,27 +2,27 @@
 //!
 //! $$U_n = \frac{1}{w_n} \sum_i u_{ni} x_{ni}:$$
 //!
-//! No user can get more unless some user loses and then has at most as much as the first one (docs/theory.md, sections
-//! 2 and 7).
+//! No user can get more unless another user loses and then has at most as much as the user that got more
+//! (docs/theory.md, sections 2 and 7).
 //!
 //! The rise of user `n` is the largest `d` such that some feasible `y` has `U_n(y) >= L` with `L = U_n(x) + d`, and
-//! `U_m(y) >= min(U_m(x), L)` for every other `m`. So a user that is above the new level of `n` may come down to it,
+//! `U_m(y) >= min(U_m(x), L)` for every other `m`. So a user that is above the new level of `n` may fall to this level,
 //! and no other user loses. The margin is minus the largest rise, divided by the share that the user would have alone,
 //! `G_n = max U_n` (`u_n g_n / w_n` if `u_ni = u_n` does not depend on the class).
 //!
-//! The evidence that the axiom holds are [`Level`]s. Each has weights `l`, prices `p, q >= 0` with `l_n u_ni / w_n <=
-//! sum_r p_ir d_nir + q_n` on every class where `n` can run, and the list of users that it covers. These have `l_n >
-//! 0`. For a feasible `y` as above
+//! The evidence that the axiom holds are [`Level`]s. Each level has weights `l`, prices `p, q >= 0` with
+//! `l_n u_ni / w_n <= sum_r p_ir d_nir + q_n` on every class where `n` can run, and a list of the users that it covers.
+//! The covered users have `l_n > 0`. For a feasible `y` as above
 //!
 //! $$l_n L + \sum_{m \ne n} l_m \min(U_m(x), L) \le \sum_m l_m U_m(y) \le \sum_{ir} p_{ir} C_{ir} + \sum_m q_m T_m.$$
 //!
-//! The left side grows with `L`, so the `L` where both sides are equal bounds the rise. Every user with `U_n < G_n`
-//! is covered exactly once. By duality there is such a level for each user. If the allocation is exact, one level
-//! covers all users with the same share.
+//! The left side grows with `L`, so the `L` where both sides are equal bounds the rise. Every user with `U_n < G_n` is
+//! covered exactly once. By duality there is such a level for each user. If the allocation is exact, one level covers
+//! all users with the same share.
 //!
-//! The evidence that the axiom is violated is a user `n` and a feasible `y` that shows a rise. Here `L` is the least
-//! of `U_n(y)` and of the `U_m(y)` of all users that lose. The margin is a bound, because another user, or the same
-//! user in another `y`, may rise more.
+//! The evidence that the axiom is violated is a user `n` and a feasible `y` that shows a rise. Here `L` is the least of
+//! `U_n(y)` and of the `U_m(y)` of all users that lose. The margin is a bound, because another user, or the same user
+//! in another `y`, may rise more.
 //!
 //! Users whose share is always 0, and inactive users, are not judged.
 
@@ -51,7 +51,7 @@ use evenhand_problem::format::{FormatError, Object};
 
 const NO_SHARE: &str = "max-min is about a share, and none is named";
 
-/// Returns `U_n` of every user, by `n`.
+/// Returns `U_n` of every user, indexed by user.
 ///
 /// # Errors
 /// Returns [`Refusal`] if the numbers are too wide.
@@ -144,8 +144,8 @@ pub fn margin_of_levels(
 /// Returns minus the rise of `user` that `allocation` shows, over `G_n`.
 ///
 /// # Errors
-/// Returns [`Refusal`] if the allocation is not feasible, if the user does not rise, or if another user loses and has
-/// at most the old level of `user`.
+/// Returns [`Refusal`] if the allocation is not feasible, if the user does not rise, or or if another user loses and
+/// has at most the old level of `user`.
 pub fn margin_of_rise(
     instance: &Instance<'_>,
     share: &ShareCoefficients,
@@ -187,7 +187,7 @@ pub fn margin_of_rise(
     Ok(-(rise / &before.ceilings[user]))
 }
 
-/// The axiom.
+/// The axiom `max-min`.
 pub(crate) struct MaxMin;
 
 impl Rule for MaxMin {
@@ -264,7 +264,7 @@ impl Rule for MaxMin {
     }
 }
 
-/// Returns the rise of a user in tasks, or `None` if the share is not proportional to tasks.
+/// Returns the rise of a user in tasks. Returns `None` if the share is not proportional to tasks.
 pub(super) fn rise_in_tasks(
     instance: &Instance<'_>,
     share: Share,

@@ -2,16 +2,16 @@
 //! below it, or a user that belongs to no group. Only active users count.
 //!
 //! The *own part* of a party is a fraction of the own part of the group above it. The fraction is the weight $w_v$ of
-//! the party over the sum of its weight and those of its siblings. The own part of the root is the cluster. The gain
-//! of a party `v` from amounts `R` of every row is the largest `z` for which an allocation of its users within `R`
+//! the party over the sum of the weights of the party and of its siblings. The own part of the root is the cluster. The
+//! gain of a party `v` from amounts `R` of every row is the largest `z` for which an allocation of its users within `R`
 //! gives each at least
 //!
 //! $$\min(T_n, x_n + z g_n).$$
 //!
-//! It is at most the largest fraction of tasks that some user has left, $\max_n (T_n - x_n) / g_n$. It is negative if
-//! the users cannot even have their present tasks within `R`. `group-sharing-incentive`: no party gains from its own
-//! part. `group-envy-free`: no party gains from the usage of a sibling, times $w_v / w_h$, where both weights are
-//! above 0. The margins are minus the largest gain.
+//! The gain is at most the largest fraction of tasks that a user still lacks, $\max_n (T_n - x_n) / g_n$. It is
+//! negative if the users cannot even have their present tasks within `R`. `group-sharing-incentive`: no party gains
+//! from its own part. `group-envy-free`: no party gains from the usage of a sibling, times $w_v / w_h$, where both
+//! weights are above 0. The margins are minus the largest gain.
 //!
 //! The evidence that an axiom holds are weights `l` and prices `p` and `q` for every party (and for every other party
 //! that it is compared with). They satisfy $l_n \le \sum_r p_{ir} d_{nir} + q_n$ on every class where `n` can run. If
@@ -29,9 +29,9 @@ use crate::refusal::Refusal;
 
 pub(crate) mod rule;
 
-/// The maximum number of parties, or pairs of parties, that are judged. Each needs a bound of its own.
+/// The largest number of parties, or pairs of parties, that are compared. Each comparison needs its own bound.
 const MOST_COMPARED: u64 = 1_000_000;
-/// The memory for that number of comparisons, in bytes.
+/// The memory for [`MOST_COMPARED`] comparisons, in bytes.
 const MOST_BYTES: u64 = 100_000_000;
 
 /// The parties of a problem, and their usage in an allocation.
@@ -39,7 +39,7 @@ pub struct Parties<'i, 'p> {
     instance: &'i Instance<'p>,
     /// The active users below each group.
     of_group: Vec<Vec<usize>>,
-    /// For each group, the root last: the sum of the weights of its active users and of its subgroups with active
+    /// For each group, with the root last, the sum of the weights of its active users and of its subgroups with active
     /// users.
     weights: Vec<Rational>,
 }
@@ -77,8 +77,8 @@ impl<'i, 'p> Parties<'i, 'p> {
         groups.chain(alone.map(Party::User)).collect()
     }
 
-    /// Returns the comparisons `(party, other)`: for sharing incentive, each party with its own part (`None`); for
-    /// envy, each party with its siblings.
+    /// Returns the comparisons `(party, other)`. For sharing incentive, each party is compared with its own part
+    /// (`None`). For envy, each party is compared with its siblings.
     ///
     /// # Errors
     /// Returns [`TooLarge`] if there are too many comparisons.
@@ -104,7 +104,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         Ok(compared)
     }
 
-    /// Returns the active users of a party, ascending. The list is empty if it is not a party.
+    /// Returns the active users of a party, ascending. The list is empty if `party` is not a party of the problem.
     #[must_use]
     pub fn users(&self, party: Party) -> Vec<usize> {
         match party {
@@ -131,8 +131,8 @@ impl<'i, 'p> Parties<'i, 'p> {
         }
     }
 
-    /// Returns the amounts of every row that a party could have: its own part, or the usage of another party scaled by
-    /// the weights.
+    /// Returns the amounts of every row that a party could have. They are its own part, or the usage of another party
+    /// scaled by the weights.
     #[must_use]
     pub fn amounts(&self, party: Party, other: Option<Party>) -> Vec<Rational> {
         let constraints = self.instance.constraints();
@@ -216,8 +216,8 @@ impl<'i, 'p> Parties<'i, 'p> {
             let unbounded = || Refusal::new("the prices bound no gain of the party");
             self.most_left(&users).ok_or_else(unbounded)
         };
-        // The sum of the floors is concave and increasing. From below, its tangents lead to the point where it equals
-        // the bound.
+        // The sum of the floors is concave and increasing. Starting from below, its tangents lead to the point where
+        // the sum equals the bound.
         let slope = |z: Option<&Rational>| -> Rational {
             let open = weights().filter(|(n, _)| match (self.left(*n), z) {
                 (Some(left), Some(z)) => *z < left,
@@ -265,7 +265,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         users.iter().filter_map(gain).min().or_else(|| self.most_left(&users)).unwrap_or_default()
     }
 
-    /// Charges one examination of some users on all classes, and of a number of rows.
+    /// Charges one examination of `users` on all classes, and of `rows` rows.
     fn charge(&self, users: &[usize], rows: usize) -> Result<(), TooLarge> {
         let each = self.instance.problem().n_servers() + 4;
         let all = users.len().saturating_mul(each).saturating_add(rows) as u64;

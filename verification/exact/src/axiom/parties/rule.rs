@@ -14,7 +14,7 @@ use crate::names::write::{Json, Names, fields};
 use crate::parameters::Parameters;
 use crate::refusal::{Inapplicable, Refusal};
 
-/// One of the two axioms.
+/// An axiom about parties: `group-sharing-incentive`, or `group-envy-free` if `envy` is true.
 pub(crate) struct OfParties {
     name: &'static str,
     envy: bool,

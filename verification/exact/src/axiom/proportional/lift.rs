@@ -1,4 +1,4 @@
-//! Lifts prices that a solver computed approximately: raises them until every inequality holds.
+//! Lifts prices that a solver computed approximately: the prices are raised until every inequality is satisfied.
 
 use evenhand_budget::each;
 use rayon::prelude::*;
@@ -14,21 +14,21 @@ use crate::quotient::Quotient;
 use crate::share::ShareCoefficients;
 use crate::sparse::entries;
 
-/// The bits of a computed price, and the bits after the point of a factor. They are more than twice those of a
-/// double, so the rounding is negligible compared to the error of a solver. They are also few enough for prices to be
+/// The number of bits of a computed price, and of a factor after the point. It is more than twice the precision of a
+/// double, so the rounding is negligible compared to the error of a solver. It is also small enough for prices to be
 /// checked quickly.
 const BITS: u32 = 128;
 
 /// Returns prices near the given ones for which [`gap`](super::gap) finds every inequality true.
 ///
 /// All row prices are multiplied by one factor of at least 1. The price on the tasks of each user with finitely many
-/// tasks becomes what its inequalities still need. Of all factors (to 128 bits) the one with the least `eps` for a
-/// feasible allocation is chosen. If the prices are far too low for a few users, the prices of these users' tasks rise.
-/// If they are a little too low for all users, the factor rises. Prices that already prove a gap are returned
-/// unchanged.
+/// tasks becomes the least price with which its inequalities are satisfied. Of all factors (to 128 bits), the factor
+/// with the least `eps` for a feasible allocation is chosen. If the prices are far too low for a few users, the prices
+/// of these users' tasks rise. If they are a little too low for all users, the factor rises. Prices that already prove
+/// a gap are returned unchanged.
 ///
-/// `row_prices` are by row of [`Constraints`](evenhand_problem::Constraints), then by limit of the groups.
-/// `user_prices` are by user.
+/// `row_prices` has one price for each row of [`Constraints`](evenhand_problem::Constraints), followed by one for each
+/// limit of the groups. `user_prices` has one price for each user.
 ///
 /// Returns `None` in these cases: a number is negative or a list has the wrong length; an active user has no tasks, or
 /// can run at no cost; `alpha` is out of bounds; or the numbers are too wide.
@@ -57,13 +57,14 @@ pub fn lift_prices(
     Some(Prices { user_weights: Vec::new(), rows, users })
 }
 
-/// The amount by which the row prices alone fall short of the worth of a user's tasks.
+/// The amount by which the row prices alone are below the worth of a user's tasks.
 struct Shortfall {
-    /// The factor that the row prices need, times `2^BITS` and rounded up; `None` if they are 0.
+    /// The factor by which the row prices have to be multiplied, times `2^BITS` and rounded up. `None` if the row
+    /// prices are 0.
     factor: Option<Integer>,
-    /// The cost of all tasks of the user at the row prices; `None` if the tasks are unlimited.
+    /// The cost of all tasks of the user at the row prices. `None` if the tasks are unlimited.
     cost: Option<Rational>,
-    /// Whether the price on the tasks of the user makes up for the shortfall.
+    /// True if the price on the tasks of the user covers the shortfall.
     is_covered: bool,
 }
 
@@ -123,7 +124,7 @@ impl Needs<'_, '_> {
                 (None, None) => return None,
                 (Some(factor), None) => least = least.max(factor),
                 (Some(factor), Some(cost)) => finite.push((factor, cost)),
-                // Here no factor suffices, only a price on the tasks.
+                // Here no factor suffices, so the user needs a price on its tasks.
                 (None, Some(_)) => {}
             }
         }

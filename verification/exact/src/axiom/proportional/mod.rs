@@ -1,30 +1,30 @@
 //! Proportionally fair, and alpha-fair, within `eps`: every feasible `y` has
 //!
-//! $$\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon, \qquad
-//!   a_{ni} = \frac{w_n u_{ni}}{U_n^\alpha}, \quad U_n = \sum_i u_{ni} x_{ni}$$
+//! $$\sum_{ni} a_{ni} (y_{ni} - x_{ni}) \le \varepsilon, \qquad a_{ni} = \frac{w_n u_{ni}}{U_n^\alpha}, \quad U_n =
+//! \sum_i u_{ni} x_{ni}$$
 //!
 //! The sum is over the active users (docs/theory.md, section 3). Without a share `u_ni = 1` and `U_n = x_n`; with a
-//! share this is the criterion of Kesidis, Corollary 1. For `eps = 0` it says that `x` maximises `sum_n w_n U_n^(1 -
-//! alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
+//! share this is the criterion of Kesidis, Corollary 1. For `eps = 0` the axiom says that `x` maximises
+//! `sum_n w_n U_n^(1 - alpha) / (1 - alpha)` (`sum_n w_n log U_n` for `alpha = 1`).
 //!
 //! The margin is `-eps / sum_n w_n U_n^(1 - alpha)`. The divisor is the worth of all tasks at the marginal value that
 //! each user gives them, so the margin has no unit, as elsewhere (docs/theory.md, section 7). The number `eps` itself
 //! is in units of weight times `U^(1 - alpha)` (for `alpha = 1`, in units of weight).
 //!
-//! The evidence that the axiom holds are [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n`
-//! can run. Only users with finite tasks have a `q_n`, and the weights of the prices are not used. They prove
+//! The evidence that the axiom holds are [`Prices`] with `a_ni <= sum_r p_ir d_nir + q_n` on every class where `n` can
+//! run. Only users with finite tasks have a `q_n`, and the weights of the prices are not used. These prices prove
 //!
 //! $$\varepsilon = \sum_{ir} p_{ir} C_{ir} + \sum_n q_n T_n - \sum_n w_n U_n^{1 - \alpha}.$$
 //!
-//! The evidence that the axiom is violated is one of two things. It can be a feasible `y` for which the left side is
-//! too large. The margin is then a bound, because another `y` may gain more. Or it is an active user with `U_n = 0`.
-//! Then `a_ni` has no bound, and there is no margin.
+//! The evidence that the axiom is violated has one of two forms. The first form is a feasible `y` for which the left
+//! side is too large. The margin is then a bound, because another `y` may gain more. The second form is an active user
+//! with `U_n = 0`. Then `a_ni` has no bound, and there is no margin.
 //!
 //! The number `U_n^alpha` can be irrational, and the denominator of an exact sum can grow with every user. For whole
 //! `alpha`, numbers are exact as long as they are short. Otherwise the evidence states for every user two numbers of
-//! more than 50 digits that enclose `w_n / U_n^alpha` ([`Evidence::Enclosed`]). They are checked by comparing powers,
-//! and the end that makes the claim harder to prove is used. `alpha` is positive, and its numerator and denominator
-//! are at most [`MAX_ALPHA_TERM`].
+//! more than 50 digits that enclose `w_n / U_n^alpha` ([`Evidence::Enclosed`]). These numbers are checked by comparing
+//! powers, and the end that makes the claim harder to prove is used. `alpha` is positive, and its numerator and
+//! denominator are at most [`MAX_ALPHA_TERM`].
 
 mod lift;
 mod rounded;
@@ -96,7 +96,7 @@ fn gap_by_worths(
     Ok(costs.of_slacks() + excess.total(&costs))
 }
 
-/// Checks `a_ni <= sum_r p_ir d_nir + q_n` for every class of user `n`.
+/// Returns an error unless `a_ni <= sum_r p_ir d_nir + q_n` on every class of user `n`.
 fn check_user(
     instance: &Instance<'_>,
     worths: &Worths<'_, '_>,
@@ -120,10 +120,10 @@ fn check_user(
 }
 
 /// Returns `sum_n w_n U_n^(1 - alpha)` over the active users, or a lower bound that agrees with it to more than 50
-/// digits. A gap is measured as a fraction of this number. It is 0 if no user is active.
+/// digits. A gap is measured as a fraction of this number. The number is 0 if no user is active.
 ///
 /// # Errors
-/// Returns [`Refusal`] if an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+/// Returns [`Refusal`] if an active user has no tasks, `alpha` is out of bounds, or the numbers are too wide.
 pub fn total_worth(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -132,7 +132,7 @@ pub fn total_worth(
     Ok(Worths::new(instance, alpha, share)?.all_spent(Towards::Zero).unwrap_or_default())
 }
 
-/// Returns the margin that `prices` prove, or a lower bound of it; `None` if no user is active.
+/// Returns the margin that `prices` prove, or a lower bound of it. Returns `None` if no user is active.
 ///
 /// # Errors
 /// Returns the same errors as [`gap`].
@@ -158,7 +158,7 @@ fn margin_by_worths(
 /// `sum_n w_n U_n^(1 - alpha)`.
 ///
 /// # Errors
-/// Returns [`Refusal`] if `better` is not feasible, an active user has nothing in `x`, or the numbers are too wide.
+/// Returns [`Refusal`] if `better` is not feasible, an active user has no tasks in `x`, or the numbers are too wide.
 pub fn margin_of_better(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -197,7 +197,7 @@ fn gain_by_worths(
     })
 }
 
-/// Returns whether user `n` is active and has `U_n <= 0`. Such a user gets no tasks, and then no prices prove a gap.
+/// Returns true if user `n` is active and has `U_n <= 0`. If such a user exists, no prices prove a gap.
 #[must_use]
 pub fn has_nothing(instance: &Instance<'_>, share: Option<&ShareCoefficients>, n: usize) -> bool {
     if n >= instance.problem().n_users() || !instance.is_active(n) {
@@ -210,11 +210,12 @@ pub fn has_nothing(instance: &Instance<'_>, share: Option<&ShareCoefficients>, n
     level <= 0
 }
 
-/// Returns `(lower, upper)` of `w_n / U_n^alpha` for every active user, by user. Multiplied by `u_ni` (or 1 without a
-/// share), they enclose `a_ni`. For `alpha = 1` both are equal and exact.
+/// Returns for every active user `(lower, upper)`, which enclose `w_n / U_n^alpha`. Returns `None` for other users.
+/// Multiplied by `u_ni` (or 1 without a share), the two numbers enclose `a_ni`. For `alpha = 1` they are equal and
+/// exact.
 ///
 /// # Errors
-/// Returns [`Refusal`] if an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+/// Returns [`Refusal`] if an active user has no tasks, `alpha` is out of bounds, or the numbers are too wide.
 pub fn worth(
     instance: &Instance<'_>,
     alpha: &Rational,
@@ -229,10 +230,10 @@ pub fn worth(
     }))
 }
 
-/// The maximum number of claims in a certificate. Each claim involves all users, and there are a million exponents.
+/// The largest number of claims in a certificate. Each claim involves all users, and there are a million exponents.
 const MOST_CLAIMS: usize = 32;
 
-/// The axiom.
+/// The axiom `proportional`.
 pub(crate) struct Proportional;
 
 impl Rule for Proportional {
@@ -300,8 +301,8 @@ impl Rule for Proportional {
         }
     }
 
-    /// Drops the weights of the users, which are in the problem already, and adds enclosures of numbers that are
-    /// irrational or too long.
+    /// Removes the weights of the users from the evidence, because the problem already states them. Adds enclosures of
+    /// numbers that are irrational or too long.
     fn complete(
         &self,
         instance: &Instance<'_>,

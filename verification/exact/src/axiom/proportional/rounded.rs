@@ -6,8 +6,8 @@ use rug::ops::Pow;
 
 use crate::quotient::Quotient;
 
-/// The bits of a mantissa. A power of at most 1000 and a root take at most 20 roundings. After them, more than 50
-/// significant decimal digits of the enclosure agree.
+/// The number of bits of a mantissa. A power of at most 1000 and a root take at most 20 roundings. After them, more
+/// than 50 significant decimal digits of the enclosure agree.
 pub(super) const BITS: u32 = 192;
 
 /// The direction of rounding.
@@ -124,7 +124,7 @@ mod tests {
                 let (lower, upper) = (of(Towards::Zero), of(Towards::Infinity));
                 let exact = power_of(&base, power);
                 assert!(power_of(&lower, index) <= exact && exact <= power_of(&upper, index));
-                // Checks 50 digits: `(upper - lower) 10^50 <= lower`.
+                // Check 50 digits: `(upper - lower) 10^50 <= lower`.
                 let width = upper.to_rational() - lower.to_rational();
                 assert!(width * Integer::from(10).pow(50) <= lower.to_rational(), "{power}/{index}");
             }

@@ -14,25 +14,26 @@ use crate::quotient::Quotient;
 use crate::refusal::Refusal;
 use crate::share::{ScaledShare, ShareCoefficients};
 
-/// The largest numerator and denominator of `alpha`. A power and a root with these terms take few enough roundings
-/// for 50 digits (see the file `rounded`), and no exponent in use is larger.
+/// The largest numerator and denominator of `alpha`. A power and a root with these terms take few enough roundings for
+/// 50 digits (see the file `rounded`). No exponent in use is larger.
 pub const MAX_ALPHA_TERM: u32 = 1000;
 
 /// The maximum number of bits of the powers of all users together for sums to be exact. Each active user counts with
 /// the longer of the numerator and denominator of `U_n` in lowest terms. The sum is multiplied by the numerator of
-/// `alpha` (docs/theory.md, section 7). This keeps the common denominator of a sum at a few kilobytes. Beyond it,
-/// summands are rounded to 192 bits in the safe direction.
+/// `alpha` (docs/theory.md, section 7). This keeps the common denominator of a sum at a few kilobytes. If there are
+/// more bits, summands are rounded to 192 bits in the safe direction.
 const EXACT_BITS: u64 = 1 << 16;
 
-/// The largest number of users times the square of the denominator of `alpha`. This is roughly the cost of their roots,
-/// each of a number with 192 bits times the denominator. The kernel has the same limit (docs/theory.md, section 7).
+/// The largest number of users times the square of the denominator of `alpha`. This product is roughly the cost of
+/// their roots. Each root is of a number of 192 bits times the denominator. The kernel has the same limit
+/// (docs/theory.md, section 7).
 const MAX_ROOTS: u64 = 1 << 28;
 
-/// The maximum number of bits of `U_n^alpha` before the point, or of zeros after it. No sensible file comes near this
+/// The largest number of bits of `U_n^alpha` before the point, or of zeros after it. No sensible file comes near this
 /// limit, and numbers of this width still take little time.
 const MAX_EXPONENT: u64 = 1 << 16;
 
-/// Checks that `alpha` is within the supported range.
+/// Returns an error unless `alpha` is within the supported range.
 ///
 /// # Errors
 /// Returns [`Refusal`] unless `alpha` is positive, with a numerator and a denominator of at most [`MAX_ALPHA_TERM`].
@@ -57,12 +58,13 @@ pub(super) struct Worths<'a, 'b> {
     share: Option<ScaledShare>,
     /// The common denominator (next to `L`) over which `U_n` and `u_ni` are integers.
     denominator: Integer,
-    /// Whether every number is exact.
+    /// True if every number is exact.
     is_exact: bool,
     /// For each user, the numerator and the denominator of `U_n^(1/q)`, where `q` is the denominator of `alpha`.
     /// Empty unless all of these roots are rational and short.
     roots: Vec<(Integer, Integer)>,
-    /// The ends that the evidence states, by user. They replace the ends that are computed here.
+    /// The ends of enclosures that the evidence states, keyed by user. They are used instead of the ends that are
+    /// computed here.
     stated: HashMap<usize, [Rational; 2]>,
 }
 
@@ -73,7 +75,7 @@ impl<'a, 'b> Worths<'a, 'b> {
     /// Computes the numbers of all active users.
     ///
     /// # Errors
-    /// Returns [`Refusal`] if an active user has nothing, `alpha` is out of bounds, or the numbers are too wide.
+    /// Returns [`Refusal`] if an active user has no tasks, `alpha` is out of bounds, or the numbers are too wide.
     pub fn new(
         instance: &'a Instance<'b>,
         alpha: &Rational,
@@ -160,7 +162,7 @@ impl<'a, 'b> Worths<'a, 'b> {
         active.filter(|_| !is_exact).map(of_user).collect()
     }
 
-    /// Returns the roots of all users' levels, or `None` if one of them is irrational.
+    /// Returns the roots of all users' levels, or `None` if some root is irrational or too long.
     fn rational_roots(&self) -> Option<Vec<(Integer, Integer)>> {
         let root = |value: &Integer| {
             let (root, rest) = value.clone().root_rem(Integer::new(), self.alpha.1);
@@ -182,7 +184,7 @@ impl<'a, 'b> Worths<'a, 'b> {
         self.share.as_ref().map(|share| share.of(n, i))
     }
 
-    /// Returns `U_n` in `other`, times the denominator of the share and the `L` of `other`.
+    /// Returns `U_n` in the allocation `other`, times the denominator of the share and the `L` of `other`.
     pub fn level(&self, other: &Instance<'_>, n: usize) -> Integer {
         match &self.share {
             Some(share) => share.level(other, n),
@@ -210,7 +212,8 @@ impl<'a, 'b> Worths<'a, 'b> {
         Rounded::new(&Quotient::new(numerator, power.numerator * weight.denom()), towards).to_quotient()
     }
 
-    /// Returns [`Worths::end`] in a form that can be summed over the users: rounded, unless it is exact.
+    /// Returns [`Worths::end`] in a form that can be summed over the users. The number is rounded unless all numbers
+    /// are exact.
     pub fn summand(&self, n: usize, towards: Towards) -> Quotient {
         let end = self.end(n, towards);
         if self.is_exact { end } else { Rounded::new(&end, towards).to_quotient() }
@@ -228,8 +231,8 @@ impl<'a, 'b> Worths<'a, 'b> {
         }
     }
 
-    /// Returns `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that lies in the direction `towards`.
-    /// It is exactly `w_n` if `alpha` is 1.
+    /// Returns `sum_i a_ni x_ni = w_n U_n^(1 - alpha)`, or the end of its enclosure that lies in the direction
+    /// `towards`. The sum is exactly `w_n` if `alpha` is 1.
     pub fn spent(&self, n: usize, towards: Towards) -> Rational {
         if !self.instance.is_active(n) {
             return Rational::new();

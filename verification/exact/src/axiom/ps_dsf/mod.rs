@@ -1,11 +1,11 @@
 //! Per-server dominant-share fairness (PS-DSF, Theorems 1 and 2; docs/theory.md, section 4): every active user has all
-//! its `T_n` tasks, or a bottleneck on every class where it can run. The level of user `n` on class `i` is `x_n / (w_n
-//! gamma_ni)`, its virtual dominant share by weight. A row of the class is a bottleneck of `n` if `n` uses it, it is
-//! saturated, and no user that uses it has a higher level on the class.
+//! its `T_n` tasks, or a bottleneck on every class where it can run. The level of user `n` on class `i` is
+//! `x_n / (w_n gamma_ni)`, its virtual dominant share by weight. A row of the class is a bottleneck of `n` if `n` uses
+//! it, it is saturated, and no user that uses it has a higher level on the class.
 //!
 //! The definition by rows covers both ways of sharing. Where resources are divided (Theorem 1), there is one row for
-//! each resource. Where time is shared, there is a single row of time, which every user that can run there uses. Time
-//! is shared under TDM (Theorem 2 with finite tasks), or because a user states its `gamma` for the class.
+//! each resource. Where time is shared, there is a single row of time, which every user that can run on the class uses.
+//! Time is shared under TDM (Theorem 2 with finite tasks), or because a user states its `gamma` for the class.
 //!
 //! For a row that it uses, user `n` lacks on class `i`, in tasks:
 //!
@@ -15,11 +15,11 @@
 //! This is the free capacity, plus the usage of users with a higher level than `n`. Of their tasks, only those above
 //! the level of `n` count. A row is a bottleneck of `n` if this number is 0.
 //!
-//! The margin of `n` on `i` is minus the least lack over the rows, or `x_n - T_n` if that is larger, over `g_n`. The
-//! margin of the axiom is the least over the active users and the classes where they can run.
+//! The margin of `n` on `i` is minus the least lack over the rows, or `x_n - T_n` if this number is larger, divided by
+//! `g_n`. The margin of the axiom is the least over the active users and the classes where they can run.
 //!
-//! The evidence that the axiom holds states for every active user that it is satisfied, or a row for each class. The
-//! evidence that it is violated is the pair with the least margin, with the lack of the user for every row that it
+//! The evidence that the axiom holds states for every active user that it has all its tasks, or a row for each class.
+//! The evidence that it is violated is the pair with the least margin, with the lack of the user for every row that it
 //! uses on the class.
 
 mod rows;
@@ -45,17 +45,18 @@ pub struct Examined {
     pub user: usize,
     /// The first class on which that user has this margin.
     pub server: usize,
-    /// The standing of every active user, by user: satisfied, if this margin is at least as good as those of its rows.
-    /// Otherwise the best row of every class, or the first of equally good rows.
+    /// The standing of every active user. `None` for other users. The standing is that the user has all its tasks, if
+    /// this margin is at least as good as the margins of its rows. Otherwise the standing is the best row of every
+    /// class, or the first of equally good rows.
     pub standings: Vec<Option<Standing>>,
 }
 
-/// The number of users that a worker examines at a time. It is lower than for other axioms, because each user is
+/// The least number of users that a thread examines at a time. It is lower than for other axioms, because each user is
 /// compared with all users of its classes.
 const CHUNK: usize = 1 << 6;
 
-/// Returns the margin, the user and class where it is least, and the standing of every user; `None` if no user is
-/// active.
+/// Returns the margin, the user and class where it is least, and the standing of every user. Returns `None` if no user
+/// is active.
 ///
 /// # Errors
 /// Returns [`TooLarge`] if the budget is exceeded.
@@ -82,7 +83,7 @@ pub fn examine(instance: &Instance<'_>) -> Result<Option<Examined>, TooLarge> {
     Ok(least.map(|(margin, user, server)| Examined { margin, user, server, standings }))
 }
 
-/// Returns the margin of user `n` on class `i`, or `None` if it is not active or cannot run there.
+/// Returns the margin of user `n` on class `i`. Returns `None` if the user is not active or cannot run on the class.
 ///
 /// # Errors
 /// Returns [`TooLarge`] if the budget is exceeded.
@@ -97,7 +98,7 @@ pub fn margin(instance: &Instance<'_>, n: usize, i: usize) -> Result<Option<Rati
 }
 
 /// Returns the best row of class `i` for user `n`, and minus its lack for this row, in tasks. The row is a bottleneck
-/// if this is 0. Returns `None` if the user cannot run there.
+/// if this number is 0. Returns `None` if the user cannot run on the class.
 ///
 /// # Errors
 /// Returns [`TooLarge`] if the budget is exceeded.
@@ -113,13 +114,15 @@ pub fn bottleneck(
     Ok(Some((row, -lack)))
 }
 
-/// Returns the level of user `n` on class `i`, `x_n / (w_n gamma_ni)`, or `None` if it cannot run there.
+/// Returns the level of user `n` on class `i`, `x_n / (w_n gamma_ni)`. Returns `None` if the user cannot run on the
+/// class.
 #[must_use]
 pub fn level(instance: &Instance<'_>, n: usize, i: usize) -> Option<Rational> {
     runs(instance, n, i).then(|| instance.total(n) / full(instance, n, i).to_rational())
 }
 
-/// Returns the lack of user `n` for every row of class `i` that it uses, or `None` if it cannot run there.
+/// Returns the lack of user `n` for every row of class `i` that it uses. Returns `None` if the user cannot run on the
+/// class.
 ///
 /// # Errors
 /// Returns [`TooLarge`] if the budget is exceeded.
@@ -142,7 +145,7 @@ fn runs(instance: &Instance<'_>, n: usize, i: usize) -> bool {
     n < problem.n_users() && i < problem.n_servers() && instance.scaled.can_run(n, i)
 }
 
-/// The axiom.
+/// The axiom `ps-dsf`.
 pub(crate) struct PsDsf;
 
 impl Rule for PsDsf {

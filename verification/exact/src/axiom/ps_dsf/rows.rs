@@ -1,7 +1,8 @@
-//! The users of every class by level, and the lack of a user for a row.
+//! The users of every class, sorted by level, and the lack of a user for a row.
 //!
-//! The users of a class (*holders*) are sorted once. If a row is full and no user of it has a higher level, the lack is
-//! 0. In an exact answer this is so for all users. Otherwise the usage of users with a higher level is added up.
+//! The users of a class (*holders*) are sorted once. If a row is full and none of its users has a higher level, the
+//! lack is 0. In an exact answer this is so for all users. Otherwise the usage of users with a higher level is added
+//! up.
 
 use evenhand_problem::RowKind;
 use rayon::prelude::*;
@@ -15,7 +16,7 @@ use crate::quotient::Quotient;
 /// A user that has tasks on a class.
 struct Holder {
     user: usize,
-    /// The number `w_m gamma_mi`. The level on the class is the number of tasks over this.
+    /// The number `w_m gamma_mi`. The level on the class is the number of tasks divided by this number.
     full: Quotient,
     /// The level of the user, times `L`.
     level: Quotient,
@@ -28,7 +29,7 @@ pub(super) struct Rows<'a, 'b> {
     instance: &'a Instance<'b>,
     /// The holders of each class, by descending level.
     holders: Vec<Vec<Holder>>,
-    /// The steps of work for one holder.
+    /// The number of steps of work for one holder.
     steps: u64,
 }
 
@@ -63,8 +64,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         Ok(Self { instance, holders: held.par_iter().enumerate().map(of_class).collect(), steps })
     }
 
-    /// Returns the margin of user `n`, the class where it is least, and the standing of the user; `None` if it is not
-    /// active.
+    /// Returns the margin of user `n`, the class where it is least, and the standing of the user. Returns `None` if the
+    /// user is not active.
     ///
     /// # Errors
     /// Returns [`TooLarge`] if the budget is exceeded.
@@ -113,7 +114,7 @@ impl<'a, 'b> Rows<'a, 'b> {
                 break;
             }
         }
-        // A user that can run on a class uses some row of it.
+        // Not reached: a user that can run on a class uses some row of the class.
         Ok(best.unwrap_or_else(|| (Rational::new(), rows.start)))
     }
 
@@ -142,8 +143,8 @@ impl<'a, 'b> Rows<'a, 'b> {
         let level =
             Quotient::new(Integer::from(&instance.totals[n] * &own.denominator), own.numerator.clone());
         let mut holders_seen = 1;
-        // The usage at level 1 of the users with a higher level that would still have tasks here at the lower level.
-        // The level is a wide number, so it is multiplied once, with their sum.
+        // The usage, at level 1, of the users with a higher level that would still have tasks here at the lower level.
+        // The level is a wide number, so it is multiplied only once, with the sum of these users.
         let mut at_level_one = Rational::new();
         for holder in &self.holders[i] {
             if holder.level <= level {
@@ -185,7 +186,7 @@ pub(super) fn full(instance: &Instance<'_>, n: usize, i: usize) -> Quotient {
                 least = Some((capacity, demand));
             }
         }
-        // A user that can run there demands at least one resource, and each demanded resource has a row.
+        // A user that can run on the class demands at least one resource, and each demanded resource has a row.
         let (capacity, demand) = least.map_or_else(Default::default, |(c, d)| (c.clone(), d.clone()));
         Quotient::new(capacity, demand.max(Integer::from(1)))
     };

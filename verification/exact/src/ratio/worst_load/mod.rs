@@ -1,7 +1,7 @@
 //! Worst-load certificates: the least fraction of the optimum that greedy earns with some job types, under any load.
 //!
-//! A certificate is one JSON file by name, and zeros are omitted. `FIRST`, `PRICING`, `greedy` and the fields of
-//! `optimum` are those of [ratio certificates](super):
+//! A certificate is one JSON file in which all items appear by name. Zeros are omitted. `FIRST`, `PRICING`, `greedy`
+//! and the fields of `optimum` have the same form as in [ratio certificates](super):
 //!
 //! ```text
 //! {"kind": "worst-load-certificate", "version": 1,
@@ -19,11 +19,11 @@
 //!
 //! A valid certificate proves the following for all loads `rho >= 0` per server and the fluid problem:
 //!
-//! 1. Greedy earns at least `ratio_lower` of the optimum, with every `rho`.
-//! 2. With `loads` it earns at most `ratio_upper` of the optimum.
+//! 1. Greedy earns at least `ratio_lower` of the optimum, with every `rho`. 2. With `loads` it earns at most
+//!    `ratio_upper` of the optimum.
 //!
-//! If the two ratios are equal, they are the exact infimum, and the loads attain it. The order of the types is part
-//! of the problem, because it decides how greedy breaks ties.
+//! If the two ratios are equal, they are the exact infimum, and the loads attain it. The order of the types is part of
+//! the problem, because it decides how greedy breaks ties.
 //!
 //! # Why the claims prove the lower ratio
 //! Greedy uses the first configuration of the open types until one of its types runs out. Let the types
@@ -38,18 +38,18 @@
 //! - `sum_j beta_j k_j <= pi` for every feasible configuration `k` (a [`PricingProof`]),
 //! - `pi + sum_(i >= l) alpha_(phi_i) K_l[phi_i] <= V_l` for `l = 1, ..., t`, with `V_l = U(K_l)`.
 //!
-//! The first two conditions make them prices of `a` times the programme, so that
+//! By the first two conditions they are prices of `a` times the programme, so that
 //! `a optimum <= sum_j alpha_j rho_j + pi = sum_l z_l (pi + sum_(i >= l) alpha_(phi_i) K_l[phi_i])`. By the third
 //! condition this is at most the reward of greedy. A claim that covers the `end` states exactly this.
 //!
 //! *All orders with this beginning.* Let `V_t` be the least reward of a server full of one open type. No later step
 //! uses a configuration that is worth less, because its open types are among these. A claim that covers `all` is the
-//! same with this `V_t`. The condition `pi <= V_t` is then what it says about every step from `t` on.
+//! same with this `V_t`. The third condition for `l = t` then says `pi <= V_t`. It covers every step from `t` on.
 //!
 //! *All types run out first.* Then greedy serves every job, and earns at least `a` of the optimum, since `a <= 1`.
 //!
-//! The claims are in the order of a depth-first walk from the empty order. A claim that covers `all` settles its
-//! node. A claim that covers the `end` is followed by the walks of the orders that are longer by one type of its last
+//! The claims are in the order of a depth-first walk from the empty order. A claim that covers `all` settles its node.
+//! A claim that covers the `end` is followed by the walks of the orders that are longer by one type of its last
 //! configuration, in the order of the types. A node without open types has no claim.
 
 use crate::ratio::certificate::is_of_kind;
@@ -63,7 +63,7 @@ mod write;
 
 /// The `kind` of a worst-load certificate.
 pub const KIND: &str = "worst-load-certificate";
-/// The version of the format that is written, which is the only one that is read.
+/// The version of the format that is written. Only this version is read.
 pub const VERSION: u32 = 1;
 
 /// The least ratio of greedy to the optimum over all loads, between two bounds.
@@ -71,11 +71,11 @@ pub const VERSION: u32 = 1;
 pub struct WorstLoadCertificate {
     /// The job types and servers. The loads of the problem have no effect.
     pub problem: Reservation,
-    /// A lower bound on the ratio under all loads; `None` if no type has a reward.
+    /// A lower bound on the ratio under all loads. `None` if no type has a reward.
     pub ratio_lower: Option<Rational>,
-    /// An upper bound on the ratio, which [`loads`](Self::loads) attain; `None` if no type has a reward.
+    /// An upper bound on the ratio, which [`loads`](Self::loads) attain. `None` if no type has a reward.
     pub ratio_upper: Option<Rational>,
-    /// The loads per server, by type.
+    /// The load of each type, per server.
     pub loads: Vec<Rational>,
     /// The assignment of greedy with these loads.
     pub greedy: Greedy<Rational>,
@@ -83,7 +83,7 @@ pub struct WorstLoadCertificate {
     pub optimum: Assignment<Rational>,
     /// The configurations that greedy uses, with their proofs.
     pub firsts: Vec<First>,
-    /// The claims that no loads have a ratio below the lower one, depth first.
+    /// The claims that no loads have a ratio below `ratio_lower`, in depth-first order.
     pub claims: Vec<PrefixClaim>,
 }
 
@@ -94,7 +94,7 @@ pub struct First {
     pub open: Vec<usize>,
     /// The first configuration of these types.
     pub configuration: Configuration,
-    /// The proof that it is the first.
+    /// The proof that the configuration is the first.
     pub first: FirstProof,
 }
 
@@ -120,14 +120,14 @@ pub enum Covers {
     End,
 }
 
-/// Returns whether the `kind` of a text is that of a worst-load certificate.
+/// Returns true if the `kind` of a text is that of a worst-load certificate.
 #[must_use]
 pub fn is_worst_load_certificate(source: &Source<'_>) -> bool {
     is_of_kind(source, KIND)
 }
 
 impl WorstLoadCertificate {
-    /// Returns the claims of the certificate, one sentence each.
+    /// Returns the claims of the certificate. Each claim is one sentence.
     #[must_use]
     pub fn claims(&self) -> Vec<String> {
         let (Some(lower), Some(upper)) = (&self.ratio_lower, &self.ratio_upper) else {

@@ -8,7 +8,7 @@ use super::{Covers, First, KIND, PrefixClaim, VERSION, WorstLoadCertificate};
 use crate::ratio::read::{Read, Reader, problem_of_version};
 
 impl WorstLoadCertificate {
-    /// Reads a certificate. Its statements are not checked here, but by [`check`](crate::check).
+    /// Reads a certificate. This function does not check its statements; [`check`](crate::check) does.
     ///
     /// # Errors
     /// Returns [`FormatError`] if the text is not a worst-load certificate. Examples are unknown fields, names or

@@ -12,7 +12,8 @@ impl WorstLoadCertificate {
         self.to_json_within(usize::MAX).unwrap_or_default()
     }
 
-    /// Returns the certificate as JSON, or `None` if it has more bytes than this. No more bytes than this are built.
+    /// Returns the certificate as JSON, or `None` if it has more than `most_bytes` bytes. The text that is built never
+    /// exceeds this size.
     #[must_use]
     pub fn to_json_within(&self, most_bytes: usize) -> Option<String> {
         let mut writer = Writer::new(&self.problem, most_bytes);
