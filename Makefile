@@ -1,5 +1,7 @@
 # Evenhand: `make demo` and `make test` need only Rust and a compiler on a fresh machine.
-# All targets use one profile (release), so that GMP and HiGHS are compiled only once.
+# All targets use one profile (release), so that GMP and HiGHS are compiled only once. Programs are built with
+# `--workspace --bin`: with `-p` cargo would choose other features of shared crates than for the tests, and compile the
+# engine again.
 
 CARGO ?= cargo
 # Passed to every cargo command that builds. CI sets it to --locked.
@@ -17,7 +19,7 @@ setup: ## look for the tools of the native builds, install missing tools
 	@scripts/setup.sh
 
 build: setup ## compile the programs evenhand and evenhand-check
-	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand -p evenhand-check
+	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) --workspace --bin evenhand --bin evenhand-check
 
 install: build ## install both programs, the manual and completions into PREFIX (~/.local)
 	@scripts/install.sh "$(PREFIX)"
@@ -73,12 +75,12 @@ e2e-slurm: setup ## test only the verdicts on a real Slurm
 DAMAGE_SEEDS ?= 0 10000
 damage: setup ## check a million damaged certificates with the kernel and with plain code (DAMAGE_SEEDS=FROM TO; resumes a stopped run)
 	@mkdir -p target/damage
-	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
+	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) --workspace --features evenhand-testkit/damage --bin damage
 	@$${CARGO_TARGET_DIR:-target}/release/damage $(DAMAGE_SEEDS) --state target/damage/state.json --keep target/damage/kept
 
 # Needs Coq, OCaml, js_of_ocaml and Node, which no other target needs. PROOF_SETUP=1 lets root install them.
 proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
-	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-testkit --features damage --bin damage
+	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) --workspace --features evenhand-testkit/damage --bin damage
 	@$(MAKE) --no-print-directory -C verification/proof test
 
 # Seeds of random snapshots. 10,000 seeds take some minutes.

@@ -16,7 +16,7 @@ if [[ ${1:-} != slurm ]]; then
     apt-get install -y -q chromium chromium-driver >/dev/null || { apt-get update -q && apt-get install -y -q chromium chromium-driver; } >/dev/null
   fi
 fi
-cargo build --release --package evenhand ${CARGO_FLAGS:-}
+cargo build --release --workspace --bin evenhand ${CARGO_FLAGS:-}
 if [[ ${1:-} != slurm ]]; then
   python3 "$root/scripts/e2e.py" "$target/release/evenhand" "$root/examples" "$target/e2e"
 fi

@@ -63,7 +63,7 @@ options=(--fuzz-dir fuzz --sanitizer none --target "$host")
 echo "fuzz: compiling the targets (the first time, also GMP and HiGHS)"
 cargo fuzz build "${options[@]}"
 if [[ " ${targets[*]} " == *" arguments "* ]]; then
-  scripts/build.sh cargo build --release -p evenhand
+  scripts/build.sh cargo build --release --workspace --bin evenhand
   export EVENHAND_PROGRAM=${CARGO_TARGET_DIR:-$root/target}/release/evenhand
 fi
 

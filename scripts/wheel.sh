@@ -29,7 +29,7 @@ export PYO3_PYTHON=$tools/bin/python
 SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git -C "$root" log -1 --format=%ct 2>/dev/null || echo 315532800)}
 export SOURCE_DATE_EPOCH
 
-"$root/scripts/build.sh" cargo build --release ${CARGO_FLAGS:-} --manifest-path "$root/Cargo.toml" -p evenhand -p evenhand-check
+"$root/scripts/build.sh" cargo build --release ${CARGO_FLAGS:-} --manifest-path "$root/Cargo.toml" --workspace --bin evenhand --bin evenhand-check
 
 rm -rf "$bindings/evenhand._evenhand.data"
 mkdir -p "$bindings/evenhand._evenhand.data/scripts" "$bindings/sbom"

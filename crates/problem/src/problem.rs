@@ -160,6 +160,17 @@ impl Problem {
         problem
     }
 
+    /// Returns the problem in which every server has this fraction of its capacity.
+    #[must_use]
+    pub fn with_fraction(&self, fraction: &Rational) -> Self {
+        let mut problem = self.changed();
+        for class in &mut problem.servers {
+            class.capacity = class.capacity.to_vec().into_iter().map(|amount| amount * fraction).collect();
+        }
+        problem.total_capacity.iter_mut().for_each(|amount| *amount *= fraction);
+        problem
+    }
+
     /// Returns the problem with other weights, one for each user. Users beyond the end of the list keep their
     /// weights.
     #[must_use]

@@ -7,9 +7,9 @@
 //! `greedy - a optimum` over one order is a linear programme in `z` and `x`. The minimum is at least 0 if there are
 //! prices `alpha, beta, pi >= 0`, independent of `z`, with
 //!
-//! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`, * `sum_j beta_j k_j <= pi` for
-//! every configuration (a [`PricingProof`]), * `sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi <= V_l` for `l = 1, ..., t`,
-//! where `V_l = U(K_l)`:
+//! * `alpha_j + beta_j >= a u_j`, and `alpha_j = 0` unless `j` is one of the `phi_i`,
+//! * `sum_j beta_j k_j <= pi` for every configuration (a [`PricingProof`]),
+//! * `sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi <= V_l` for `l = 1, ..., t`, where `V_l = U(K_l)`:
 //!
 //! `a optimum <= sum_j alpha_j rho_j + pi = sum_l z_l (sum_(i >= l) alpha_(phi_i) K_l[phi_i] + pi)`.
 //!

@@ -2,10 +2,11 @@
 //!
 //! An allocation that rounding has made infeasible is repaired (docs/theory.md, section 7) in this order:
 //!
-//! 1. Negative entries, entries where the user cannot run, and all entries of a user without tasks become 0. 2. If a
-//!    user is given more than its `T_n` tasks, or uses more than `at_most` accelerators, its tasks are scaled down
-//!    until both limits are satisfied. 3. If the most loaded row of a class is above its capacity, the tasks on the
-//!    class are multiplied by the capacity over the load of that row.
+//! 1. Negative entries, entries where the user cannot run, and all entries of a user without tasks become 0.
+//! 2. If a user is given more than its `T_n` tasks, or uses more than `at_most` accelerators, its tasks are scaled down
+//!    until both limits are satisfied.
+//! 3. If the most loaded row of a class is above its capacity, the tasks on the class are multiplied by the capacity
+//!    over the load of that row.
 //!
 //! The result is always feasible. The axiom [`feasible`](crate::axiom::feasible) judges whether the result is close to
 //! the stated allocation.

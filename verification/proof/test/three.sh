@@ -12,7 +12,7 @@ seeds=${1:-2000} each=${2:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [[ -x $damage ]] || {
-  echo "three: error: there is no $damage: cargo build --release -p evenhand-testkit --features damage --bin damage" >&2
+  echo "three: error: there is no $damage: make damage" >&2
   exit 2
 }
 "$damage" 0 "$seeds" --each "$each" --state "$work/state.json" --keep build/contradictions \

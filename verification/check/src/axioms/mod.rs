@@ -138,9 +138,9 @@ impl<'j> Claim<'j> {
         let all = case.problem.size(of_each) + entries(&case.x).count();
         work::spend_stated(4 * all)?;
         if is_charged {
-            work::spend_on(4, &case.total)?
+            work::spend_on(4, &case.total)?;
         } else {
-            work::spend(4 * all)?
+            work::spend(4 * all)?;
         }
         let applies = match (self.axiom, self.share) {
             ("integer-feasible", _) => feasible::stands_on_servers(case),

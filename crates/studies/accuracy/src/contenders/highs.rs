@@ -16,8 +16,12 @@ const PDLP_TOLERANCES: [f64; 2] = [1e-4, 1e-9];
 /// programmes are tested with it.
 const TIGHT: f64 = 1e-9;
 
+/// The simplex method with the default tolerance.
+pub(super) const SIMPLEX: Highs =
+    Highs { method: "highs-simplex", solver: "simplex", crossover: "on", tolerance: None };
+
 pub(super) fn all() -> Vec<Box<dyn Contender>> {
-    let simplex = Highs { method: "highs-simplex", solver: "simplex", crossover: "on", tolerance: None };
+    let simplex = SIMPLEX;
     let interior = Highs { method: "highs-ipm", solver: "ipm", crossover: "off", tolerance: None };
     let crossover = Highs { method: "highs-ipm-crossover", crossover: "on", ..interior };
     let pdlp = Highs { method: "highs-pdlp", solver: "pdlp", ..interior };
@@ -28,7 +32,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Highs {
+pub(super) struct Highs {
     method: &'static str,
     solver: &'static str,
     crossover: &'static str,

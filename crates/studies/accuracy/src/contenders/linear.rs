@@ -6,7 +6,7 @@ use evenhand_lp::model::{self as lp, Bounds, Direction};
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Reservation};
 
-use super::model::Model;
+use super::model::{Model, ModelPlace};
 use super::{Answer, NoAnswer};
 use crate::case::{Case, Input, Kind};
 use crate::configurations;
@@ -181,16 +181,16 @@ fn utilitarian(model: &Model, solver: &dyn Linear, time: Duration) -> Result<Ans
 
 /// Linear programmes for levels. Their columns are the tasks. The last column is the least level of the users that are
 /// not fixed yet.
-struct Levels {
-    model: Model,
+pub(super) struct Levels {
+    pub model: Model,
     /// The rows of classes and limits.
-    fixed: Vec<(Vec<(usize, f64)>, f64)>,
+    pub fixed: Vec<(Vec<(usize, f64)>, f64)>,
     /// By user: its columns, each with the increase of its level by a task.
-    columns: Vec<Vec<(usize, f64)>>,
+    pub columns: Vec<Vec<(usize, f64)>>,
 }
 
 impl Levels {
-    fn new(case: &Case, problem: &Problem) -> Result<Self, NoAnswer> {
+    pub fn new(case: &Case, problem: &Problem) -> Result<Self, NoAnswer> {
         let model = Model::new(problem, case.kind.sharing());
         let share = case.kind.share().ok_or(NoAnswer::Kind)?;
         let shares = share.coefficients(problem).map_err(|error| NoAnswer::Failed(error.to_string()))?;
@@ -203,8 +203,20 @@ impl Levels {
     }
 
     /// Returns the users that can have any tasks.
-    fn open_users(&self) -> Vec<usize> {
+    pub fn open_users(&self) -> Vec<usize> {
         (0..self.columns.len()).filter(|n| !self.columns[*n].is_empty()).collect()
+    }
+
+    /// Returns the level of a user that has the whole cluster, each class by itself.
+    pub fn level_alone(&self, n: usize) -> f64 {
+        let user = &self.model.users[n];
+        let most = |place: &ModelPlace| {
+            let most = place.usage.iter().map(|(row, amount)| self.model.capacity[*row] / amount);
+            most.fold(f64::INFINITY, f64::min)
+        };
+        let units = self.columns[n].iter().map(|(_, unit)| *unit);
+        let all: f64 = user.places.iter().zip(units.clone()).map(|(place, unit)| most(place) * unit).sum();
+        all.min(units.fold(0.0, f64::max) * user.limit)
     }
 
     /// Returns the column of the least level.

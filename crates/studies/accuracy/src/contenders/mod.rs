@@ -3,6 +3,7 @@
 //! A contender receives a case in exact numbers, converts it as needed, and returns doubles. [`judge`](crate::judge)
 //! measures the quality of the answer. The contender's own claims are recorded next to it.
 
+mod approximations;
 mod clarabel;
 mod doubles;
 mod highs;
@@ -114,6 +115,7 @@ pub fn all() -> Vec<Box<dyn Contender>> {
     all.extend(interior_point::all());
     all.extend(trajectory::all());
     all.extend(doubles::all());
+    all.extend(approximations::all());
     all
 }
 

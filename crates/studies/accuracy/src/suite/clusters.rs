@@ -62,6 +62,12 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
         add(all, kind, Large, "openb-like-60", |seed| openb_like(60, seed));
     }
     add(all, Kind::MaxMinDrfh, Large, "google-like-2000", |seed| google_like(2_000, seed));
+    // Sizes at which approximations are compared with the exact answer (docs/approximations.md).
+    for n_users in [64, 640, 6_400, 100_000] {
+        add(all, Kind::MaxMinDrfh, Large, format!("google-like-{n_users}"), move |seed| {
+            google_like(n_users, seed)
+        });
+    }
     irrational(all, &shapes);
     add(all, Kind::Utilitarian, Large, "random-20000x10", |seed| {
         cluster("random-20000x10", seed, (20_000, 10, 3, Traits::default()))

@@ -13,6 +13,7 @@ use crate::BenchError;
 use crate::case::{Case, Input, Kind};
 
 pub use clusters::{Traits, cluster};
+pub(crate) use draw::Draw;
 pub use planted::planted;
 pub use pools::{pool, random};
 
@@ -36,7 +37,7 @@ pub enum Suite {
 
 evenhand_problem::names! { Suite:
     Small = "small", "62 cases of all kinds, up to 60 users: a minute or two";
-    Full = "full", "147 cases, up to 100,000 users: hours";
+    Full = "full", "151 cases, up to 100,000 users: hours";
     Netlib = "netlib", "the linear programmes of a folder of MPS files (--data)";
 }
 

@@ -19,8 +19,8 @@
 //!
 //! A valid certificate proves the following for all loads `rho >= 0` per server and the fluid problem:
 //!
-//! 1. Greedy earns at least `ratio_lower` of the optimum, with every `rho`. 2. With `loads` it earns at most
-//!    `ratio_upper` of the optimum.
+//! 1. Greedy earns at least `ratio_lower` of the optimum, with every `rho`.
+//! 2. With `loads` it earns at most `ratio_upper` of the optimum.
 //!
 //! If the two ratios are equal, they are the exact infimum, and the loads attain it. The order of the types is part of
 //! the problem, because it decides how greedy breaks ties.
