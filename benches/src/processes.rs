@@ -35,9 +35,9 @@ pub struct Settings {
     pub seeds: u64,
     /// Only instances whose name contains this text.
     pub only: String,
-    /// Whether the other programs run as well.
+    /// True if the other programs run as well.
     pub peers: bool,
-    /// Whether `solve` is also timed by wall time with one thread and with two.
+    /// True if `solve` is also timed by wall time with one thread and with two.
     pub threads: bool,
 }
 
@@ -62,7 +62,7 @@ struct Peer {
     options: &'static [&'static str],
     /// The name of the printed field with the time of its work alone.
     alone: &'static str,
-    /// Whether its answer corresponds to that of `solve` and `certify` together.
+    /// True if its answer corresponds to that of `solve` and `certify` together.
     proven: bool,
 }
 

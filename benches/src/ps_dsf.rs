@@ -27,7 +27,7 @@ pub struct Settings {
     pub first: u64,
     /// The tasks of users on random classes, which are then used even if the openb data is there.
     pub random: Option<Tasks>,
-    /// Whether to compute exact answers as well.
+    /// True if exact answers are computed as well.
     pub exact: bool,
 }
 

@@ -41,7 +41,7 @@ pub struct Settings {
     pub seed: u64,
     /// Only instances whose name contains this text.
     pub only: String,
-    /// Whether HiGHS runs as well, through highspy.
+    /// True if HiGHS runs as well, through highspy.
     pub highspy: bool,
 }
 
@@ -56,7 +56,7 @@ enum Needed {
 struct Row {
     shape: Shape,
     needed: Needed,
-    /// Whether proven intervals are accepted instead of an exact answer.
+    /// True if proven intervals are accepted instead of an exact answer.
     intervals: bool,
 }
 

@@ -16,7 +16,7 @@ use crate::table::{markdown, seconds};
 struct Column {
     title: &'static str,
     arguments: &'static [&'static str],
-    /// Whether the certificate is checked as well.
+    /// True if the certificate is checked as well.
     checked: bool,
 }
 

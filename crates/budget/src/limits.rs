@@ -13,7 +13,7 @@ pub struct Limits {
     pub memory: Option<u64>,
     /// Wall-clock time from now on. The amount of work that is done in this time depends on the machine.
     pub time: Option<Duration>,
-    /// Whether unset limits of work and memory grow with the input ([`by_input`](Self::by_input)). If not, an unset
+    /// True if unset limits of work and memory grow with the input ([`by_input`](Self::by_input)). If not, an unset
     /// limit means no limit.
     pub grows: bool,
 }

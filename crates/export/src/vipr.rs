@@ -16,7 +16,7 @@ pub(crate) struct Programme {
     pub about: Vec<String>,
     /// Names of the variables.
     pub variables: Vec<String>,
-    /// Whether all variables are whole numbers. If not, no variable has to be.
+    /// True if all variables are whole numbers. If not, no variable has to be.
     pub integer: bool,
     pub objective: Terms,
     /// The constraints. In the numbering they follow the constraints that no variable is negative.
@@ -28,7 +28,7 @@ pub(crate) struct Programme {
     /// The bound that the last derivation proves. Without it there is no bound.
     pub upper: Option<Rational>,
     steps: Vec<Step>,
-    /// Whether the objective consists of an artificial variable that is 0.
+    /// True if the objective consists of an artificial variable that is 0.
     is_idle: bool,
 }
 

@@ -20,7 +20,7 @@ pub(crate) struct Held {
     pub limit: Option<Rational>,
     /// The usage in the allocation that defines fair shares, if there is one.
     pub due: Option<Rational>,
-    /// Whether a user of the group has fewer tasks than it asks for, and demands the resource.
+    /// True if a user of the group has fewer tasks than it asks for, and demands the resource.
     pub wants_more: bool,
 }
 

@@ -26,7 +26,7 @@ pub struct Metric {
     pub help: &'static str,
     /// The unit, which becomes the end of the name; `None` if it depends on a label.
     pub unit: Option<&'static str>,
-    /// Whether the values only grow while the program runs.
+    /// True if the values only grow while the program runs.
     pub is_counter: bool,
     /// The values, each with the names and values of its labels. No two have the same labels.
     pub values: Vec<(Labels, f64)>,

@@ -22,7 +22,7 @@ pub struct Asked<'a> {
     pub pack: Option<&'a Pack>,
     /// The cost of a migrated task.
     pub cost: &'a Cost,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
 }
 

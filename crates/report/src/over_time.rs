@@ -35,7 +35,7 @@ pub struct Sample<'a> {
     pub fair_share: f64,
     /// The amount that the queue lacks of its fair share.
     pub lacking: f64,
-    /// Whether the queue is below its fair share by a whole task.
+    /// True if the queue is below its fair share by a whole task.
     pub is_below: bool,
 }
 

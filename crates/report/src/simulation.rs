@@ -211,7 +211,7 @@ pub struct HalfLifeStudy {
     pub seed: u64,
     /// The number of runs for each half-life.
     pub runs: u32,
-    /// Whether times are seconds: some half-life was stated with a unit such as `7d`.
+    /// True if times are seconds: some half-life was stated with a unit such as `7d`.
     pub are_seconds: bool,
     /// By half-life: its text as stated, its time (`None`: nothing decays), and by user the mean waiting time of a task.
     pub rows: Vec<(String, Option<f64>, WaitingTimes)>,

@@ -20,7 +20,7 @@ const NAMED: usize = 4;
 pub struct Asked<'a> {
     /// The running times, as they were stated.
     pub durations: &'a str,
-    /// Whether all tasks run until their time limits.
+    /// True if all tasks run until their time limits.
     pub are_limits: bool,
     /// The time at which each run ends, in nanoseconds after the snapshot.
     pub horizon: Option<u64>,
@@ -28,7 +28,7 @@ pub struct Asked<'a> {
     pub seed: u64,
     /// The rule of the fair shares.
     pub rule: Option<Rule>,
-    /// Whether one job was asked for.
+    /// True if one job was asked for.
     pub is_job: bool,
 }
 

@@ -38,7 +38,7 @@ pub struct OverWindow<'v> {
     pub rule: &'v str,
     /// The standing of the queues by the law, if they can be ranked.
     pub standings: Option<&'v Standings>,
-    /// Whether a certificate was written.
+    /// True if a certificate was written.
     pub is_certified: bool,
 }
 

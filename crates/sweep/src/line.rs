@@ -56,7 +56,7 @@ pub struct Found {
 pub struct Verdict {
     /// The axiom, with its parameters.
     pub name: String,
-    /// Whether the axiom holds. `None` if it does not apply or was not decided.
+    /// True if the axiom holds. `None` if it does not apply or was not decided.
     pub holds: Option<bool>,
     /// The verdict in a word.
     pub verdict: &'static str,

@@ -55,7 +55,7 @@ pub struct Task {
 /// The settings for examining allocations.
 #[derive(Debug, Clone, Default)]
 pub struct Judging {
-    /// Whether axioms are examined at all.
+    /// True if axioms are examined at all.
     pub certify: bool,
     /// The axioms by name. `None` means the default ones.
     pub axioms: Option<Vec<String>>,

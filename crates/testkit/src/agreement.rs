@@ -139,7 +139,7 @@ pub struct Judged {
     pub kernel: Finding,
     /// The verdict of the reader of `exact`, where it cannot read the text.
     pub unread: Option<Finding>,
-    /// Whether the plain judges find nothing false. `None` where the text is not a certificate, or too large for
+    /// True if the plain judges find nothing false. `None` where the text is not a certificate, or too large for
     /// them.
     pub truth: Option<bool>,
     /// The kind of sharing that the certificate states.

@@ -20,7 +20,7 @@ pub struct ClusterSize {
     pub queues: usize,
     /// The version of Kueue's API. `None` without Kueue.
     pub kueue: Option<&'static str>,
-    /// Whether the dump has oddities of real clusters: cordoned nodes, taints, pods on nodes that their selectors
+    /// True if the dump has oddities of real clusters: cordoned nodes, taints, pods on nodes that their selectors
     /// no longer match, init containers, and pods that are finished or request nothing.
     pub odd: bool,
 }

@@ -14,7 +14,7 @@ use evenhand_problem::{Rational, number};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     pub variables: Vec<String>,
-    /// Whether each variable, by index, must be a whole number.
+    /// True if each variable, by index, must be a whole number.
     pub integer: Vec<bool>,
     pub minimise: bool,
     pub objective: Linear,

@@ -38,7 +38,7 @@ pub struct End {
     pub status: Option<i32>,
     /// The signal that ended the program.
     pub signal: Option<i32>,
-    /// Whether the program was stopped because it took too long.
+    /// True if the program was stopped because it took too long.
     pub too_long: bool,
     /// The content of standard output.
     pub stdout: Vec<u8>,

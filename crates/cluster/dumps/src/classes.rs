@@ -43,7 +43,7 @@ pub(super) struct Class {
     pub capacity: Amounts,
     /// The profile of its servers. Rules allow or exclude a class by its profile.
     pub profile: usize,
-    /// Whether its servers take no new tasks.
+    /// True if its servers take no new tasks.
     pub is_closed: bool,
 }
 

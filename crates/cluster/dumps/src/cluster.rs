@@ -64,9 +64,9 @@ pub(super) struct Owned {
 pub(super) struct Traits {
     /// The priority; tasks of a higher priority come first.
     pub priority: i64,
-    /// Whether the tasks may never be stopped.
+    /// True if the tasks may never be stopped.
     pub is_protected: bool,
-    /// Whether each task of a gang needs a server of its own.
+    /// True if each task of a gang needs a server of its own.
     pub on_distinct_servers: bool,
     /// Rules for the servers of a gang: at least one of these rules must allow the servers of all its tasks. If the
     /// list is empty, only the rule of the shape counts.

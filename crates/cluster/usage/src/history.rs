@@ -25,7 +25,7 @@ pub struct Skipped {
 pub struct Fact {
     /// The fair share of the queue, if it is known.
     pub fair_share: Option<Rational>,
-    /// Whether the queue wanted more of the resource, if it is known.
+    /// True if the queue wanted more of the resource, if it is known.
     pub wants: Option<bool>,
 }
 
@@ -69,19 +69,19 @@ pub struct History {
     pub queues: Vec<String>,
     /// The names of the resources, in the order of their first rows.
     pub resources: Vec<String>,
-    /// Whether the times are dates (RFC 3339), instead of seconds.
+    /// True if the times are dates (RFC 3339), instead of seconds.
     pub is_calendar: bool,
     /// The rows that were skipped.
     pub skipped: Skipped,
     /// The number of rows that state usage.
     pub n_rows: u64,
-    /// Whether the rows are rounds of a watch, in which every queue of the cluster has its rows.
+    /// True if the rows are rounds of a watch, in which every queue of the cluster has its rows.
     pub is_watched: bool,
     /// The times without samples whose reason is known.
     pub gaps: Vec<Gap>,
-    /// Whether the rows are jobs. Then a time without rows is a time without jobs.
+    /// True if the rows are jobs. Then a time without rows is a time without jobs.
     pub(crate) is_jobs: bool,
-    /// Whether rows state facts.
+    /// True if rows state facts.
     pub(crate) has_facts: bool,
     /// The distinct facts.
     pub(crate) facts: Vec<Fact>,

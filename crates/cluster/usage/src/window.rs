@@ -77,7 +77,7 @@ pub struct Balance {
     pub lacked: Option<Rational>,
     /// The amount over the fair share, at any time. `None` if the history does not say the fair share.
     pub over: Option<Rational>,
-    /// Whether the history says when the queue wanted more of the resource.
+    /// True if the history says when the queue wanted more of the resource.
     pub says_wants: bool,
 }
 
@@ -99,7 +99,7 @@ pub struct QueueOverWindow {
     pub weight: Rational,
     /// The time for which the queue wanted more of a resource that counts, in nanoseconds. `None` if this is not known.
     pub wanted: Option<i64>,
-    /// Whether the queue wanted more at every covered moment. `None` if this is not known.
+    /// True if the queue wanted more at every covered moment. `None` if this is not known.
     pub wanted_throughout: Option<bool>,
     /// The time for which the history has rows of the queue, in nanoseconds.
     pub present: i64,
@@ -111,12 +111,12 @@ pub struct QueueOverWindow {
     pub over_weight: Option<Enclosure>,
 }
 
-/// Whether decayed usage over weight is max-min fair.
+/// True if decayed usage over weight is max-min fair.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MaxMin {
     /// It holds, or is violated.
     Judged {
-        /// Whether it holds, within the tolerance.
+        /// True if it holds, within the tolerance.
         holds: bool,
         /// The margin, from -1 to 0. It is 0 if no queue that wanted more throughout has a smaller usage over weight
         /// than another queue.

@@ -66,7 +66,7 @@ pub enum Cost {
 pub struct Settings {
     /// The users whose tasks do not migrate.
     pub pinned: BTreeSet<usize>,
-    /// Whether no task migrates for a job of a lower priority.
+    /// True if no task migrates for a job of a lower priority.
     pub strict_priority: bool,
     /// The cost of one migrated task.
     pub cost: Cost,
@@ -81,7 +81,7 @@ pub struct Cluster {
     pub rules: TaskRules,
     /// The running tasks.
     pub allocation: Allocation,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
 }
 
@@ -109,7 +109,7 @@ pub enum Outcome {
     Never(Obstacle),
     /// The search found no migrations. This is not a proof that no migrations help.
     NotFound {
-        /// Whether a set of migrations exists for which no feasible order was found. Some task would need a temporary
+        /// True if a set of migrations exists for which no feasible order was found. Some task would need a temporary
         /// server.
         needs_temporary_place: bool,
     },

@@ -42,7 +42,7 @@ pub struct Move {
     pub stop: BTreeMap<usize, Tasks>,
     /// The gangs among the stopped tasks that the snapshot names, by position in [`TaskRules`].
     pub gangs: BTreeSet<usize>,
-    /// Whether the move is a migration: the task that it stops starts again on another server.
+    /// True if the move is a migration: the task that it stops starts again on another server.
     pub is_migration: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct Moves {
     pub below: [Vec<usize>; 2],
     /// A lower bound on the number of moves after which no queue is below its fair share by a whole task.
     pub least: Rational,
-    /// Whether the search stopped because it had reached [`Limits::most`].
+    /// True if the search stopped because it had reached [`Limits::most`].
     pub is_cut: bool,
 }
 
@@ -68,7 +68,7 @@ pub struct Limits {
     pub most: Option<usize>,
     /// The users whose tasks may not be stopped.
     pub pinned: BTreeSet<usize>,
-    /// Whether no task is stopped for a task of a lower priority, even if the scheduler would stop it.
+    /// True if no task is stopped for a task of a lower priority, even if the scheduler would stop it.
     pub strict_priority: bool,
 }
 

@@ -53,7 +53,7 @@ pub struct Plan {
     pub least: Rational,
     /// The number of sets that were judged one by one.
     pub judged: usize,
-    /// Whether the search stopped at its limit on steps or sets.
+    /// True if the search stopped at its limit on steps or sets.
     pub is_cut: bool,
 }
 

@@ -55,7 +55,7 @@ pub struct OfResource {
 pub struct Claim {
     /// The group.
     pub group: usize,
-    /// Whether the group has subqueues with promises, which this claim does not contain.
+    /// True if the group has subqueues with promises, which this claim does not contain.
     pub is_rest: bool,
     /// The promised amount.
     pub amount: Rational,

@@ -31,7 +31,7 @@ pub struct Rooms<'p> {
     /// The free amounts under limits on server classes, by group, by the entry of its `on`, and by the limit in that
     /// entry.
     on: Vec<Vec<Vec<Rational>>>,
-    /// Whether limits on server classes count.
+    /// True if limits on server classes count.
     counts_classes: bool,
 }
 

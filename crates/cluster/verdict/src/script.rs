@@ -30,7 +30,7 @@ pub struct Named {
     pub stop: Vec<Task>,
     /// The tasks that start.
     pub start: Vec<Task>,
-    /// Whether the move is a migration: the task that it stops starts again on another server.
+    /// True if the move is a migration: the task that it stops starts again on another server.
     pub is_migration: bool,
 }
 

@@ -46,9 +46,9 @@ pub struct OfQueue {
     /// The resources that its waiting tasks demand, with usage, fair share and the amount that all its tasks ask for. `None` for
     /// any amount.
     pub amounts: Vec<(usize, Rational, Rational, Option<Rational>)>,
-    /// Whether it is below its fair share by a whole task, so that it needs no other setting to start one.
+    /// True if it is below its fair share by a whole task, so that it needs no other setting to start one.
     pub is_below: bool,
-    /// Whether the fair share contains all its tasks, so that no setting can raise it.
+    /// True if the fair share contains all its tasks, so that no setting can raise it.
     pub has_all: bool,
     /// The settings that raise the fair share, those with the largest gain first.
     pub effects: Vec<Effect>,
@@ -94,9 +94,9 @@ pub struct Effect {
     /// The other queues whose fair share of a resource is smaller at the end: the queue, the resource, and the amounts now and
     /// then.
     pub losers: Vec<(usize, usize, [Rational; 2])>,
-    /// Whether guarantees exceed what exists, at the end and not now.
+    /// True if guarantees exceed what exists, at the end and not now.
     pub breaks_promises: bool,
-    /// Whether the fair shares at the end are certified.
+    /// True if the fair shares at the end are certified.
     pub is_certified: bool,
 }
 

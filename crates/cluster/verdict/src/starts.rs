@@ -271,7 +271,7 @@ pub(crate) struct Part<'c> {
     pub most: u64,
     /// The classes on which the tasks may start, ascending; `None` for all classes of the user.
     pub classes: Option<&'c [usize]>,
-    /// Whether the tasks are already admitted, so that limits on classes already count them.
+    /// True if the tasks are already admitted, so that limits on classes already count them.
     pub is_admitted: bool,
 }
 
@@ -284,7 +284,7 @@ struct Slot {
     server: usize,
     /// The number of tasks of the gang that fit on the server before the search.
     room: u64,
-    /// Whether the slot before belongs to the same gang, and its server has the same class and the same free capacity.
+    /// True if the slot before belongs to the same gang, and its server has the same class and the same free capacity.
     repeats: bool,
 }
 

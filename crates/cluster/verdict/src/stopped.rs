@@ -64,7 +64,7 @@ pub struct Replay {
     pub fewest: Option<FewestStops>,
     /// The tasks of the smallest set that the search found, with their names.
     pub tasks: Vec<Task>,
-    /// Whether the search found exactly the tasks that were stopped.
+    /// True if the search found exactly the tasks that were stopped.
     pub is_same: bool,
 }
 

@@ -43,9 +43,9 @@ pub struct TaskRules {
     gangs_of: Vec<Vec<usize>>,
     /// Whether the servers of a class take no new tasks, by class.
     closed: Vec<bool>,
-    /// Whether the snapshot states no constraint.
+    /// True if the snapshot states no constraint.
     is_empty: bool,
-    /// Whether all users may start tasks on all classes, even if the problem forbids it.
+    /// True if all users may start tasks on all classes, even if the problem forbids it.
     is_anywhere: bool,
 }
 

@@ -42,7 +42,7 @@ pub struct Verdict {
     pub unmet: Vec<Unmet>,
     /// The exceeded limits, servers and classes.
     pub excesses: Vec<Excess>,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct Fit {
     pub user: usize,
     /// The servers for the tasks of the start.
     pub assignment: Assignment,
-    /// Whether the start needs capacity that servers have beyond the capacity of their class. The problem does not have
+    /// True if the start needs capacity that servers have beyond the capacity of their class. The problem does not have
     /// this capacity.
     pub is_beyond_rounding: bool,
 }
@@ -79,7 +79,7 @@ pub struct Admitted {
     pub user: usize,
     /// The number of tasks.
     pub tasks: u64,
-    /// Whether a gang of these tasks could start now. Only servers decide, because limits already count admitted tasks.
+    /// True if a gang of these tasks could start now. Only servers decide, because limits already count admitted tasks.
     pub answer: Answer,
 }
 

@@ -101,7 +101,7 @@ pub struct Settings {
 pub struct Waits {
     /// The order of starts.
     pub policy: Policy,
-    /// Whether durations are random.
+    /// True if durations are random.
     pub is_random: bool,
     /// The number of runs.
     pub runs: u64,
@@ -115,11 +115,11 @@ pub struct Waits {
     pub endless_waiting: u64,
     /// The number of admitted tasks that have no server in the snapshot.
     pub admitted: u64,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
     /// The starts of the first run, in their order.
     pub starts: Vec<Start>,
-    /// Whether the snapshot states the priorities from which Slurm's order of waiting jobs follows.
+    /// True if the snapshot states the priorities from which Slurm's order of waiting jobs follows.
     pub has_priorities: bool,
 }
 
@@ -167,7 +167,7 @@ pub struct Row {
     /// A lower bound on the start, which holds for every order of starts if tasks run exactly as long as stated and no
     /// task is stopped or moved. `None` if durations are random.
     pub earliest: Option<Earliest>,
-    /// Whether the start also depends on conditions that the snapshot does not model.
+    /// True if the start also depends on conditions that the snapshot does not model.
     pub by_model: bool,
 }
 

@@ -19,14 +19,14 @@ const MOST_ADDED: u64 = 10_000;
 /// The largest number of server classes for which the fewest servers to add are computed.
 const MOST_CLASSES: usize = 200;
 
-/// Whether a start could start now.
+/// True if a start could start now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// The start could start now.
     CouldStart {
         /// The servers of the tasks.
         assignment: Assignment,
-        /// Whether the start needs capacity that servers have beyond the capacity of their class.
+        /// True if the start needs capacity that servers have beyond the capacity of their class.
         is_beyond_rounding: bool,
     },
     /// The start could not start now.
@@ -63,7 +63,7 @@ pub enum Obstacle {
 pub struct Reason {
     /// The condition.
     pub obstacle: Obstacle,
-    /// Whether the start could start if only this condition were lifted; `None` if that is not known.
+    /// True if the start could start if only this condition were lifted; `None` if that is not known.
     pub is_enough: Option<bool>,
     /// The numbers of a bound; `None` for conditions on servers.
     pub amounts: Option<Amounts>,
@@ -112,7 +112,7 @@ pub struct Raise {
     pub from: Rational,
     /// The limit that suffices.
     pub to: Rational,
-    /// Whether no smaller limit suffices.
+    /// True if no smaller limit suffices.
     pub is_least: bool,
 }
 
@@ -123,7 +123,7 @@ pub struct Addition {
     pub class: usize,
     /// The number of servers.
     pub count: u64,
-    /// Whether fewer servers of this class do not suffice.
+    /// True if fewer servers of this class do not suffice.
     pub is_fewest: bool,
     /// The limits that have to be raised in addition.
     pub raise: Vec<Raise>,
@@ -151,9 +151,9 @@ pub struct Explanation {
     pub user: usize,
     /// The users of the start, ascending, each with the number of its tasks.
     pub start: Vec<(usize, u64)>,
-    /// Whether the tasks are already admitted and need only servers.
+    /// True if the tasks are already admitted and need only servers.
     pub is_admitted: bool,
-    /// Whether the start could start.
+    /// True if the start could start.
     pub state: State,
     /// Further conditions that the snapshot does not model.
     pub not_modelled: Vec<String>,
@@ -164,7 +164,7 @@ pub struct Explanation {
     /// The number of tasks of the user's gang that fit on servers now, and whether this is proven to be the largest
     /// number.
     pub room: Option<(u64, bool)>,
-    /// Whether the start would fit on servers if no other task ran; `None` if that is not known.
+    /// True if the start would fit on servers if no other task ran; `None` if that is not known.
     pub has_room_when_empty: Option<bool>,
     /// The number of waiting starts with a higher priority.
     pub ahead: usize,

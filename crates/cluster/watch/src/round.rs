@@ -69,7 +69,7 @@ pub struct Settings {
     pub import: Options,
     /// The limits of work and memory of a round.
     pub limits: Limits,
-    /// Whether the page and the document of a verdict are created.
+    /// True if the page and the document of a verdict are created.
     pub is_shown: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct QueueRow {
     pub queue: String,
     /// The number of waiting tasks; `None` if it is unlimited.
     pub waiting: Option<Rational>,
-    /// Whether the queue is below its fair share by a whole task.
+    /// True if the queue is below its fair share by a whole task.
     pub is_below: bool,
     /// The amounts by resource.
     pub shares: Vec<ShareRow>,
@@ -114,9 +114,9 @@ pub struct Judged {
     pub sha256: String,
     /// The first sentence of the answer.
     pub answer: String,
-    /// Whether the verdict has the exit status 0.
+    /// True if the verdict has the exit status 0.
     pub is_fair: bool,
-    /// Whether the verdict is complete: it is known whether each waiting task could start, and every axiom is checked.
+    /// True if the verdict is complete: it is known whether each waiting task could start, and every axiom is checked.
     pub is_decided: bool,
     /// The number of starts that could start now; `None` if that is not known.
     pub could_start: Option<u64>,

@@ -73,7 +73,7 @@ fn is_loopback(address: IpAddr) -> bool {
 struct Shared {
     board: Arc<Board>,
     clock: Arc<dyn Clock>,
-    /// Whether only this machine can reach the server.
+    /// True if only this machine can reach the server.
     is_local: bool,
     /// The latest page of the history: the number of rounds, the hours, and the page.
     page: Mutex<Option<(u64, u64, Bytes)>>,

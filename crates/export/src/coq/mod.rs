@@ -92,7 +92,7 @@ struct Writer<'a, 'b> {
     x: &'static str,
     /// The Coq name of the tables.
     tables: &'static str,
-    /// Whether all claims are about limits, so that the allocation may be infeasible.
+    /// True if all claims are about limits, so that the allocation may be infeasible.
     only_limits: bool,
 }
 

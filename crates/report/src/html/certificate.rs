@@ -22,7 +22,7 @@ const MOST: usize = 1_500_000;
 pub(super) struct Room {
     /// The bytes that links may still take.
     left: usize,
-    /// Whether the page has a certificate.
+    /// True if the page has a certificate.
     has_some: bool,
 }
 
@@ -64,7 +64,7 @@ impl Room {
 /// The options that a checker needs for a certificate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Whether servers may be shared by time.
+    /// True if servers may be shared by time.
     pub by_time: bool,
     /// The tolerance that `evenhand-check` has to accept, if it is larger than the default. The checker within the page
     /// uses the tolerance that the reader enters there.

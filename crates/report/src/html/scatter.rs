@@ -26,7 +26,7 @@ const NEAR: (f64, f64) = (0.075, 0.11);
 struct Place<'a> {
     x: f64,
     y: f64,
-    /// Whether the number stands below the point.
+    /// True if the number stands below the point.
     is_below: bool,
     names: Vec<String>,
     first: &'a Judged,

@@ -37,7 +37,7 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
     /// The style of the line.
     pub line: LineStyle,
-    /// Whether every point has a mark.
+    /// True if every point has a mark.
     pub marks: bool,
 }
 

@@ -42,7 +42,7 @@ pub struct Table {
     most: Option<(usize, String)>,
     /// The number of rows that were not created, because they would be hidden.
     not_made: usize,
-    /// Whether the first two columns together name a row, instead of the first alone.
+    /// True if the first two columns together name a row, instead of the first alone.
     has_second_key: bool,
 }
 
@@ -106,7 +106,7 @@ pub enum Form {
 pub struct Terminal {
     /// The number of characters in a line; `None` if lines may have any length.
     pub width: Option<usize>,
-    /// Whether the terminal understands the escape sequences of colours.
+    /// True if the terminal understands the escape sequences of colours.
     pub colour: bool,
 }
 

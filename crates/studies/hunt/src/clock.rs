@@ -6,7 +6,7 @@ use evenhand_packing::SearchLimits;
 
 use super::HuntError;
 
-/// A time limit. No work begins after it. It may be absent.
+/// A time limit, after which no work begins. A clock may have no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clock(Option<Instant>);
 

@@ -1,10 +1,11 @@
 //! Local search for sizes that are too large to be searched completely.
 //!
-//! Several independent walks move over instances in integers. A step changes a demand, a reward or the order of the
-//! types, or makes two configurations tie. The step is accepted if the least ratio of the new instance is below that of
-//! the current instance plus a threshold. The threshold falls to 0 over a cycle (threshold accepting: Dueck and
-//! Scheuer, 1990). Every cycle starts from a random instance, from an instance near that of Appendix C (with all types
-//! or one type less), or from an instance near one of the best so far.
+//! Several independent walks move over instances in integers. A step changes a demand, a reward or the order
+//! of the types, or makes two configurations tie. A step is accepted if the least ratio of the new instance
+//! is below that of the current instance plus a threshold. The threshold falls to 0 over a cycle (threshold
+//! accepting: Dueck and Scheuer, 1990). Every cycle starts from one of three instances: a random instance, an
+//! instance near that of Appendix C (with all types or one type less), or an instance near one of the best so
+//! far.
 //!
 //! A round of a walk depends on the seed, the number of the walk, the number of the round, and the state before it.
 //! It does not depend on threads or interruptions. All comparisons are exact.
@@ -25,7 +26,7 @@ pub const WALKS: usize = 8;
 pub const STEPS: u64 = 100;
 /// The number of rounds of a cycle.
 const CYCLE: u64 = 20;
-/// The reciprocal of the threshold at the start of a cycle.
+/// The reciprocal of the threshold at the start of a cycle. The threshold is a difference of ratios.
 const STEEPNESS: u64 = 40;
 
 /// The result of a round.

@@ -14,7 +14,7 @@ pub struct Entry {
     pub paper: String,
     /// The computed value. It is empty if it was not computed, and the note then says why.
     pub ours: String,
-    /// Whether both values agree to the printed digits. `None` if there is nothing to compare, or if the value was not
+    /// True if both values agree to the printed digits. `None` if there is nothing to compare, or if the value was not
     /// checked.
     pub agrees: Option<bool>,
     /// A note for the reader.

@@ -35,10 +35,10 @@ pub struct Queues<'p> {
     tree: Tree<'p>,
     /// The problem with all servers that are ever present.
     places: &'p Problem,
-    /// Whether each single server is present.
+    /// True if each single server is present.
     is_there: Vec<bool>,
     stops: Stops,
-    /// Whether the last of equals comes first.
+    /// True if the last of equals comes first.
     last: bool,
     /// Class of each single server.
     classes: Vec<usize>,

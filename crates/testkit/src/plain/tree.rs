@@ -22,7 +22,7 @@ pub(super) struct Tree<'p> {
     /// Bounds that replace the placement of tasks. Each has the worth of a task of each user, and the most that all
     /// tasks may be worth together.
     pub(super) bounds: Option<Vec<(Vec<Rational>, Rational)>>,
-    /// Whether guarantees come before shares.
+    /// True if guarantees come before shares.
     pub(super) guarantees_first: bool,
     /// The capacity of every resource, where it differs from the capacity that shares are fractions of.
     pub(super) there: Option<Vec<Rational>>,
@@ -31,11 +31,11 @@ pub(super) struct Tree<'p> {
 /// The settings for serving whole tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Whole {
-    /// Whether the last in the file is preferred among equals, instead of the first.
+    /// True if the last in the file is preferred among equals, instead of the first.
     pub last: bool,
-    /// Whether a task goes to the server with the best fit, instead of the first one.
+    /// True if a task goes to the server with the best fit, instead of the first one.
     pub best_fit: bool,
-    /// Whether guarantees come before shares.
+    /// True if guarantees come before shares.
     pub guarantees_first: bool,
 }
 

@@ -12,11 +12,11 @@ pub struct Shape {
     pub users: usize,
     pub classes: usize,
     pub resources: usize,
-    /// Whether users may limit their accelerators.
+    /// True if users may limit their accelerators.
     pub at_most: bool,
-    /// Whether users may have finite tasks.
+    /// True if users may have finite tasks.
     pub finite: bool,
-    /// Whether some users may state no rates.
+    /// True if some users may state no rates.
     pub plain: bool,
 }
 

@@ -74,7 +74,7 @@ pub(super) struct Kube {
     most_pods: HashMap<String, u64>,
     /// The number of pods that run on a node, by the name of the node.
     pods_on: HashMap<String, u64>,
-    /// Whether queues have quotas of pods.
+    /// True if queues have quotas of pods.
     pub quotas_of_pods: bool,
     /// The names of objects for which the scheduler may stop pods, by their UID.
     pub uids: HashMap<String, String>,

@@ -26,7 +26,7 @@ struct PodGroup {
     queue: String,
     /// The number of pods that must start together. Finished pods are already subtracted.
     least: u64,
-    /// Whether the scheduler may not stop the pods of the group for other pods.
+    /// True if the scheduler may not stop the pods of the group for other pods.
     is_protected: bool,
     /// The pods that the job of the group describes. They count if the group has no pods yet.
     described: Vec<Described>,

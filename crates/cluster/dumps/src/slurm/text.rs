@@ -15,7 +15,7 @@ pub(super) struct Record<'r> {
     bytes: &'r Bytes,
     pub line: u64,
     fields: Vec<(String, String)>,
-    /// Whether the name of a job looks like fields of a job.
+    /// True if the name of a job looks like fields of a job.
     pub has_odd_name: bool,
 }
 

@@ -128,7 +128,7 @@ pub(super) struct Gres {
     pub name: String,
     pub of: Option<String>,
     pub count: Rational,
-    /// Whether jobs consume it, so that each unit serves only one job.
+    /// True if jobs consume it, so that each unit serves only one job.
     pub is_consumed: bool,
 }
 

@@ -60,7 +60,7 @@ pub struct Hosts<'p> {
     pub names: HashMap<(usize, usize), Vec<usize>>,
     /// Whether the tasks of a user may migrate, by user.
     pub may_migrate: Vec<bool>,
-    /// Whether the division of tasks into gangs is a guess, because the snapshot does not name the gangs.
+    /// True if the division of tasks into gangs is a guess, because the snapshot does not name the gangs.
     pub is_guessed: bool,
     /// The costs of tasks.
     pub costs: WholeCosts,

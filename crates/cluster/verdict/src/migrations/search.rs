@@ -82,7 +82,7 @@ struct Full {
 pub struct Pass {
     /// A plan: its cost, its migrations in a feasible order, and the servers of the gang.
     pub plan: Option<(u64, Vec<Step>, Assignment)>,
-    /// Whether the search has tried all plans up to the given cost.
+    /// True if the search has tried all plans up to the given cost.
     pub is_complete: bool,
     /// The least cost above the limit that the search came across; `None` if it came across none.
     pub next: Option<u64>,

@@ -384,9 +384,9 @@ struct Trial<'t> {
     steps: u64,
     /// The number of states that the complete search may still visit.
     states: usize,
-    /// Whether the answer that no starts are enough would be certain.
+    /// True if the answer that no starts are enough would be certain.
     is_known: bool,
-    /// Whether a missed guarantee was the reason for a start.
+    /// True if a missed guarantee was the reason for a start.
     saw_lack: Cell<bool>,
 }
 

@@ -46,7 +46,7 @@ pub(super) struct Lot {
     /// The sets of classes between which the lot chooses. All tasks start on the classes of one set. Empty if the tasks
     /// may start on any of `classes`.
     pub choices: Vec<Vec<usize>>,
-    /// Whether the scheduler has already admitted the tasks.
+    /// True if the scheduler has already admitted the tasks.
     pub is_admitted: bool,
 }
 

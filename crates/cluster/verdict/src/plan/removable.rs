@@ -47,7 +47,7 @@ pub struct Removable {
     pub stays: BTreeMap<Reason, Vec<Place>>,
     /// The servers for which the search reached its limit.
     pub not_known: Vec<Place>,
-    /// Whether the search for servers that can go together reached its limit.
+    /// True if the search for servers that can go together reached its limit.
     pub is_cut: bool,
     /// A waiting user that could start now. It may no longer fit after servers have gone.
     pub could_start: Option<usize>,
@@ -151,7 +151,7 @@ struct Numbers {
     lacking: Vec<Vector>,
     /// The lack of guarantees, by user. It is 0 unless the user waits and the fair shares would meet the guarantees.
     lack: Vec<Rational>,
-    /// Whether the fair shares meet all guarantees, if that is known.
+    /// True if the fair shares meet all guarantees, if that is known.
     can_be_met: Option<bool>,
     /// The amount in excess of each exceeded bound.
     exceeded: Vec<(Bound, Rational)>,

@@ -95,7 +95,7 @@ impl Linear for Highs {
         let (words, steps) = (format!("{status:?}"), u64::try_from(steps).ok());
         let says = match status {
             HighsModelStatus::Optimal => Some(ProgrammeStatus::Optimal),
-            // HiGHS returns this status for a solution without a basis that does not meet its tolerances.
+            // HiGHS reports this status for a solution without a basis that does not meet the tolerances.
             HighsModelStatus::Unknown if solved.primal_solution_status() == HighsSolutionStatus::Feasible => {
                 None
             }

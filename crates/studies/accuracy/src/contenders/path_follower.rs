@@ -29,7 +29,7 @@ pub(super) struct OnePool {
     pub pool: Pool,
     model: Model,
     active: Vec<usize>,
-    /// By active user: the tasks that it would have alone.
+    /// The tasks that each active user would have alone.
     alone: Vec<f64>,
 }
 

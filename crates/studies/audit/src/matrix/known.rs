@@ -131,9 +131,9 @@ fn is_time_shared(mechanism: &Mechanism) -> bool {
     mechanism.info.id == "ps-dsf-tdm"
 }
 
-/// Returns the share whose levels the mechanism makes lexicographically maximal. Returns `None` unless a user's level
-/// is its tasks divided by a reference that depends only on its demand. The reference of finish times also depends on
-/// the classes and the weights.
+/// Returns the share whose levels the mechanism makes lexicographically maximal. Returns `None` unless the
+/// level of a user is its tasks divided by a reference that depends only on its demand. `Share::FinishTime`
+/// is left out, because its reference also depends on the classes and the weights.
 fn share_of_tasks(mechanism: &Mechanism) -> Option<Share> {
     let (axiom, parameters) = (mechanism.axiom)(&Allocation::default())?;
     let depends_on_demand = |share: &Share| !matches!(share, Share::Generic | Share::FinishTime);

@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::stated::Stated;
 
-/// The premises of a search. Three further premises always apply, as in all papers. A user has the same demand on all
-/// classes. It can run on at least one class. No class has stated rates.
+/// The premises of a search. Three further premises always apply, as in all papers: a user has the same
+/// demand on all classes, every user can run on at least one class, and no class has stated rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premises {
@@ -88,7 +88,7 @@ impl Premises {
     pub fn imply_condition(self, condition: Condition) -> bool {
         match condition {
             Condition::Always | Condition::OneDemand | Condition::Resources => true,
-            // The search states no rates, so no user limits its accelerators.
+            // Problems of a search have no rates, so no user limits its accelerators.
             Condition::WithoutAtMost => true,
             Condition::OneServer => self.one_server,
             Condition::OneDemandWithoutEnd => self.unlimited,

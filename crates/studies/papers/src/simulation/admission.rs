@@ -249,7 +249,7 @@ fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f
 /// the value from [`FROM`] to the end of the run.
 struct Limit {
     words: String,
-    /// Whether every mean is within the bound for its number of servers, and the mean for the most servers is below the
+    /// True if every mean is within the bound for its number of servers, and the mean for the most servers is below the
     /// first mean divided by [`FALLS`].
     arrives: bool,
 }
