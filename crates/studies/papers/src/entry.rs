@@ -3,26 +3,26 @@
 use evenhand_problem::{Rational, number};
 use evenhand_report::text::decimal;
 
-/// A published value next to the computed one.
+/// A published value next to the computed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The name of the entry. The part before the first dot is its section, by which [`crate::entries`] selects.
     pub id: String,
-    /// The paper, and the place in it.
+    /// The paper, and the place of the value in the paper.
     pub source: &'static str,
-    /// The published value. It is empty if the paper prints none.
+    /// The published value. Empty if the paper prints no value.
     pub paper: String,
-    /// The computed value. It is empty if it was not computed, and the note then says why.
+    /// The computed value. Empty if the value was not computed. The note then gives the reason.
     pub ours: String,
-    /// True if both values agree to the printed digits. `None` if there is nothing to compare, or if the value was not
-    /// checked.
+    /// True if both values agree to the printed digits. `None` if there is no value to compare, or if the
+    /// value was not checked.
     pub agrees: Option<bool>,
     /// A note for the reader.
     pub note: String,
 }
 
 impl Entry {
-    /// Returns whether the value was computed. If not, the note names the missing data.
+    /// Returns whether the value was computed. If it was not, the note names the missing data.
     #[must_use]
     pub const fn is_checked(&self) -> bool {
         !self.ours.is_empty()
