@@ -40,7 +40,8 @@ impl Formula {
 }
 
 impl Compared {
-    /// Returns whether the reported number is a possible result of the formula; `None` if the result is unknown.
+    /// Returns whether the reported number is a possible result of the formula. Returns `None` if the result
+    /// is unknown.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         let Formula::Between([low, high]) = &self.formula else { return None };
@@ -117,7 +118,8 @@ pub fn compared(
     Ok(stated.into_iter().filter_map(compare).collect())
 }
 
-/// Returns the reason if the problem lacks the numbers that Kueue's formula needs for a group.
+/// Returns the reason why Kueue's formula cannot be computed for a group: the problem lacks some of its
+/// numbers.
 fn unlike_kueue(snapshot: &Snapshot, problem: &Problem, v: usize) -> Option<&'static str> {
     let groups = problem.groups();
     let name = &groups.list()[v].name;
@@ -138,7 +140,8 @@ fn deserves(snapshot: &Snapshot) -> bool {
     snapshot.reported.iter().any(|of| of.what == "deserved" && is_amount(of))
 }
 
-/// Returns the rule of the scheduler from which a snapshot comes; `None` if the problem's own share decides.
+/// Returns the rule of the scheduler from which a snapshot comes. Returns `None` if the problem's own share
+/// decides.
 #[must_use]
 pub fn rule_of(snapshot: &Snapshot) -> Option<Rule> {
     use evenhand_problem::snapshot::System;
