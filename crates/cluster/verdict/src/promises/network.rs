@@ -86,15 +86,15 @@ impl Network {
         if flow.is_zero() || !other.reachable(from)[to] {
             return Rational::new();
         }
-        // Not more than the flow is asked for, so that a path without capacities ends.
+        // At most the flow of the arc is asked for, so that a path without capacities ends.
         let end = other.leaving.len();
         other.leaving.push(Vec::new());
         other.add(to, end, Some(flow));
         other.raise(from, end)
     }
 
-    /// Searches for nodes that more could flow to, in order of their distance, up to a node. Returns them, and the last arc of
-    /// the path to each.
+    /// Searches for the nodes to which more could flow, in order of their distance, until `until` is reached.
+    /// Returns whether each node is reached, and the last arc of the path to the node.
     fn paths(&self, from: usize, until: Option<usize>) -> (Vec<bool>, Vec<usize>) {
         let mut is_reached = vec![false; self.leaving.len()];
         let mut by = vec![0; self.leaving.len()];
