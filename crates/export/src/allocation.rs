@@ -31,6 +31,7 @@ enum NoProgramme {
 }
 
 /// Writes a file for every linear programme of the certificate.
+///
 /// # Errors
 /// [`ExportError`] if the certificate is not valid, or would exceed the checker's limits.
 pub fn of_certificate(certificate: &Certificate, write: Write<'_>) -> Result<Export, ExportError> {

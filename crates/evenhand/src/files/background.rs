@@ -85,7 +85,6 @@ impl Write for BackgroundWriter<'_> {
         }
         // A large text is written without a copy. This is possible only if no thread may still be writing an
         // earlier piece. The call above may just have started a thread.
-        // above may just have started a thread.
         if is_large && self.thread.is_none() {
             return self.file.write(bytes);
         }

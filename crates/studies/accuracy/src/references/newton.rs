@@ -4,9 +4,9 @@
 //! with a proof of its distance. An approximate answer in doubles, or in slightly higher precision, determines the
 //! classes on which a user runs. Newton's method then solves the conditions of this pattern in rationals, rounded to
 //! `BITS` bits after every step. The conditions are that every bottleneck is full, and that a task of a user costs the
-//! same on all classes on which the user runs. At the cost `c_n` of a task a user takes `x_n = min(T_n, (w_n /
-//! The result is scaled until it is feasible, and its prices are raised until they prove a bound, which
-//! [`bound::prove`] computes. The earlier steps need not be trusted.
+//! same on all classes on which the user runs. At the cost `c_n` of a task, a user takes
+//! `x_n = min(T_n, (w_n / c_n)^(1/a))`. The result is scaled until it is feasible, and its prices are raised until
+//! they prove a bound, which [`bound::prove`] computes. The earlier steps need not be trusted.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_mechanisms::{Flags, MechanismError, registry};
