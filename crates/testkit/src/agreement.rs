@@ -96,7 +96,7 @@ impl Read {
         }
     }
 
-    /// Returns whether the certificate is true. Returns `None` if it is too large for plain loops. `length`
+    /// Returns `true` if the certificate is true. Returns `None` if it is too large for plain loops. `length`
     /// is the length of its text in bytes.
     #[must_use]
     pub fn truth(&self, length: usize) -> Option<bool> {

@@ -26,7 +26,7 @@ pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>>
     small.then(|| plain::fault(certificate))
 }
 
-/// Returns whether roots with 200 digits after the point are precise enough for this problem.
+/// Returns `true` if roots with 200 digits after the point are precise enough for this problem.
 fn is_moderate(certificate: &Certificate) -> bool {
     let Certificate { problem, allocation, .. } = certificate;
     let far = |value: &Rational| {
@@ -37,13 +37,14 @@ fn is_moderate(certificate: &Certificate) -> bool {
     users.into_iter().all(|(n, user)| !far(user.weight()) && !far(&allocation.total(n)))
 }
 
-/// Returns whether everything in a ratio certificate is true. Returns `None` if the certificate is too large.
+/// Returns `true` if everything in a ratio certificate is true. Returns `None` if the certificate is too
+/// large.
 pub fn is_true(certificate: &ratio::RatioCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
     if small { plain::ratio::is_true(certificate) } else { None }
 }
 
-/// Returns whether everything in a worst-load certificate is true. Returns `None` if the certificate is too
+/// Returns `true` if everything in a worst-load certificate is true. Returns `None` if the certificate is too
 /// large.
 pub fn is_worst(certificate: &ratio::worst_load::WorstLoadCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;

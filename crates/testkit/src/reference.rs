@@ -72,7 +72,7 @@ impl Table {
         &self.rows[row][self.columns.len()]
     }
 
-    /// Runs phase 1 with one artificial variable. Returns whether the programme is feasible.
+    /// Runs phase 1 with one artificial variable. Returns `true` if the programme is feasible.
     fn make_feasible(&mut self, artificial: usize) -> bool {
         let worst = (0..self.rows.len()).min_by(|&a, &b| self.rhs(a).cmp(self.rhs(b)));
         let Some(worst) = worst.filter(|&row| *self.rhs(row) < 0) else { return true };

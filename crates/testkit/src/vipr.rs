@@ -14,7 +14,7 @@ use evenhand_problem::{Rational, number};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     pub variables: Vec<String>,
-    /// Whether each variable must be a whole number, indexed by variable.
+    /// True if a variable must be a whole number, indexed by variable.
     pub integer: Vec<bool>,
     pub minimise: bool,
     pub objective: Linear,
@@ -274,7 +274,7 @@ impl Checked {
         Ok(())
     }
 
-    /// Returns whether one of two constraints is satisfied at every point with whole numbers.
+    /// Returns `true` if one of two constraints is satisfied at every point with whole numbers.
     fn is_split(&self, one: &Constraint, other: &Constraint) -> bool {
         let (below, above) = match (one.sense, other.sense) {
             (Sense::AtMost, Sense::AtLeast) => (one, other),

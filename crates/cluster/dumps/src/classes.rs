@@ -275,7 +275,7 @@ impl Merging<'_> {
         classes
     }
 
-    /// Returns whether a demand fits on a server without tasks.
+    /// Returns `true` if a demand fits on a server without tasks.
     fn fits(&self, s: usize, demand: &Named) -> bool {
         let capacity = &self.servers[s].1.capacity;
         demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))

@@ -52,7 +52,7 @@ impl Decay {
         Self { bits, kind: Kind::None, known: HashMap::new() }
     }
 
-    /// Returns whether usage does not decay.
+    /// Returns `true` if usage does not decay.
     pub(crate) fn is_none(&self) -> bool {
         matches!(self.kind, Kind::None)
     }

@@ -25,7 +25,7 @@ pub struct Skipped {
 pub struct Fact {
     /// The fair share of the queue, if it is known.
     pub fair_share: Option<Rational>,
-    /// Whether the queue wanted more of the resource. `None` if that is not known.
+    /// True if the queue wanted more of the resource. `None` if that is not known.
     pub wants: Option<bool>,
 }
 
@@ -330,7 +330,7 @@ impl History {
         self.spans.iter().map(|(from, to)| if *to == OPEN { *from } else { *to }).max()
     }
 
-    /// Returns whether some row has no end.
+    /// Returns `true` if some row has no end.
     #[must_use]
     pub fn has_open_rows(&self) -> bool {
         self.spans.iter().any(|(_, to)| *to == OPEN)

@@ -90,7 +90,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether the first character of the file, after white space, is that of a JSON object.
+    /// Returns `true` if the first character of the file, after white space, is that of a JSON object.
     fn is_json(&mut self) -> Result<bool, UsageError> {
         let file = &self.name;
         let bytes =

@@ -54,7 +54,7 @@ impl Reporter {
         }
     }
 
-    /// Returns whether the scheduler counts usage by this law.
+    /// Returns `true` if the scheduler counts usage by this law.
     #[must_use]
     pub fn follows(self, law: Law) -> bool {
         match self {
@@ -112,7 +112,7 @@ impl Reported {
         })
     }
 
-    /// Returns whether a computed usage agrees with a reported usage, up to the rounding of the report.
+    /// Returns `true` if a computed usage agrees with a reported usage, up to the rounding of the report.
     #[must_use]
     pub fn agrees(&self, computed: &Enclosure, reported: &Rational, weights: &[(String, Rational)]) -> bool {
         /// The relative error of Volcano's sums in floating point, which has one rounding per cycle.

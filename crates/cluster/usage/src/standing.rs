@@ -439,7 +439,7 @@ impl Standings {
         });
     }
 
-    /// Returns whether the order of all neighbouring queues is known, including ties.
+    /// Returns `true` if the order of all neighbouring queues is known, including ties.
     fn is_decided(&self) -> bool {
         self.queues.windows(2).all(|pair| compared(pair[0].score.as_ref(), pair[1].score.as_ref()).is_some())
     }

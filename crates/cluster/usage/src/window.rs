@@ -370,8 +370,8 @@ impl Totals {
         }
     }
 
-    /// Records whether a fact states its fair share and whether the queue wants more. Returns whether the queue wants
-    /// more.
+    /// Records whether a fact states its fair share and whether the queue wants more. Returns `true` if the
+    /// queue wants more.
     fn note(&mut self, known: &Known<'_>, is_stated: bool) -> bool {
         self.has_shares &= known.fact.fair_share.is_some();
         self.has_wants &= known.fact.wants.is_some() || is_stated;
@@ -412,7 +412,7 @@ struct Clock<'h> {
     settings: &'h WindowSettings,
     /// The length of the part of each span that is in the window, in nanoseconds, indexed by span.
     times: Vec<i64>,
-    /// Whether a span is a moment in the window, indexed by span. The amounts of the rows of such a span are
+    /// True if a span is a moment in the window, indexed by span. The amounts of the rows of such a span are
     /// amounts times seconds.
     is_lump: Vec<bool>,
 }
@@ -756,8 +756,8 @@ fn widened(margin: &Enclosure) -> Enclosure {
     }
 }
 
-/// Returns whether queues had the same usage over weight at every moment of the window. Their decayed usage over weight
-/// is then equal under every law.
+/// Returns `true` if queues had the same usage over weight at every moment of the window. Their decayed usage
+/// over weight is then equal under every law.
 fn are_identical(clock: &Clock<'_>, counted: &[(String, Rational)], queues: &[&QueueOverWindow]) -> bool {
     let mut first: Option<Vec<(i64, Rational)>> = None;
     queues.iter().all(|queue| {

@@ -106,7 +106,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Returns whether there is no change.
+    /// Returns `true` if there is no change.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

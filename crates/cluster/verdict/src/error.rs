@@ -54,7 +54,7 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    /// Returns whether the input causes the error, rather than a limit of the program or a defect.
+    /// Returns `true` if the input causes the error, rather than a limit of the program or a defect.
     #[must_use]
     pub fn is_of_input(&self) -> bool {
         match self {

@@ -93,7 +93,8 @@ pub struct Migrations {
     pub job: usize,
     /// The result of the search.
     pub outcome: Outcome,
-    /// A proven lower bound on the cost of migrations after which the job could start; `None` if no migrations suffice.
+    /// A proven lower bound on the cost of migrations after which the job could start. `None` if no
+    /// migrations suffice.
     pub least: Option<Rational>,
     /// The conditions that also decide whether the job could start and that the snapshot does not model.
     pub not_modelled: Vec<String>,
@@ -161,7 +162,7 @@ impl Migrations {
         }
     }
 
-    /// Returns whether the cost of the plan is proven to be the least.
+    /// Returns `true` if the cost of the plan is proven to be the least.
     #[must_use]
     pub fn is_cheapest(&self) -> bool {
         self.plan().is_some_and(|plan| self.least.as_ref() == Some(&plan.cost))

@@ -73,7 +73,7 @@ pub struct Limits {
 }
 
 impl Moves {
-    /// Returns whether the moves are certainly the fewest: no queue is below its fair share by a whole task
+    /// Returns `true` if the moves are certainly the fewest: no queue is below its fair share by a whole task
     /// after them, and fewer moves do not suffice.
     #[must_use]
     pub fn are_fewest(&self) -> bool {
@@ -240,12 +240,12 @@ struct Search<'s> {
     standing: Standing<'s>,
     /// The usage, by queue and resource.
     held: Vec<Vector>,
-    /// Whether a user waits, indexed by user.
+    /// True if a user waits, indexed by user.
     waiting: Vec<bool>,
     limits: &'s Limits,
     /// Pairs of a queue and a user for which the search has found no move.
     hopeless: BTreeSet<(usize, usize)>,
-    /// Whether a queue is below its fair share by a whole task, indexed by queue.
+    /// True if a queue is below its fair share by a whole task, indexed by queue.
     is_below: Vec<bool>,
     /// The number of steps that searches for servers may still take.
     steps: u64,
@@ -380,7 +380,7 @@ impl<'s> Search<'s> {
         (highest, stops.tasks.values().flat_map(BTreeMap::values).sum())
     }
 
-    /// Returns whether a gang of user `m` may be stopped for a start of user `n` of queue `v`.
+    /// Returns `true` if a gang of user `m` may be stopped for a start of user `n` of queue `v`.
     ///
     /// The gang must not be pinned, `m` must not be in queue `v`, and the policy of the system must allow the stop. Each queue
     /// above `m` that is not above `n` must use more than its fair share of a resource that `m` demands, and must not be below
@@ -602,7 +602,8 @@ impl<'s> Search<'s> {
         Some(gone)
     }
 
-    /// Returns whether a user may lose this number of tasks, in addition to the tasks in `stops` and `stopped`.
+    /// Returns `true` if a user may lose this number of tasks, in addition to the tasks in `stops` and
+    /// `stopped`.
     fn may_lose(&self, k: usize, tasks: u64, stops: &Stops, stopped: &Stops) -> bool {
         let pinned = self.problem().groups().member(k).pinned.clone().unwrap_or_default();
         let count = |tasks: &Tasks| -> u64 { tasks.values().sum() };
@@ -638,7 +639,7 @@ impl<'s> Search<'s> {
         found.then_some(stops)
     }
 
-    /// Stops tasks until the limits allow a start. Returns whether the limits allow the start. The tasks of
+    /// Stops tasks until the limits allow a start. Returns `true` if the limits allow the start. The tasks of
     /// `stops` have already stopped in `self.standing`. Further stops are made in `self.standing` and added
     /// to `stops`.
     fn stop_under_limits(&mut self, assignment: &Assignment, stops: &mut Stops, may_stop: &[bool]) -> bool {
@@ -703,8 +704,8 @@ impl<'s> Search<'s> {
         trial.servers.places_of(m).find(|place| trial.rooms.on_limits(m, place.class).contains(at))
     }
 
-    /// Returns whether a move does no harm. After the stops the start must be possible, no user may lack more
-    /// of its guarantees, and no further queue may get below its fair share by a whole task.
+    /// Returns `true` if a move does no harm. After the stops the start must be possible, no user may lack
+    /// more of its guarantees, and no further queue may get below its fair share by a whole task.
     fn is_harmless(&mut self, step: &Move) -> bool {
         let users: Vec<usize> =
             (0..self.problem().n_users()).filter(|n| self.problem().is_active(*n)).collect();

@@ -128,7 +128,7 @@ pub enum Obstacle {
 }
 
 impl Plan {
-    /// Returns whether the set that was found is certainly the cheapest.
+    /// Returns `true` if the set that was found is certainly the cheapest.
     #[must_use]
     pub fn is_cheapest(&self) -> bool {
         matches!(&self.outcome, Outcome::Found(set) if set.price == self.least)

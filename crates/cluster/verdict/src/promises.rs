@@ -121,7 +121,7 @@ impl Shortage {
 }
 
 impl Claim {
-    /// Returns whether the promise is in doubt. It is in doubt if other promises can leave less than the
+    /// Returns `true` if the promise is in doubt. It is in doubt if other promises can leave less than the
     /// promised amount.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {

@@ -90,7 +90,7 @@ impl<'p> Queues<'p> {
         held
     }
 
-    /// Returns whether a user waits if the users have these numbers of tasks. A user waits if every user of
+    /// Returns `true` if a user waits if the users have these numbers of tasks. A user waits if every user of
     /// its start has a gang of tasks left, and a server class on which the gang can run.
     #[must_use]
     pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
@@ -125,8 +125,8 @@ impl<'p> Queues<'p> {
         (0..totals.len()).map(|n| self.waits(n, totals)).collect()
     }
 
-    /// Returns whether a queue with the usage `held` would stay within its fair share `due` after one more start of a
-    /// user.
+    /// Returns `true` if a queue with the usage `held` would stay within its fair share `due` after one more
+    /// start of a user.
     #[must_use]
     pub fn is_within(&self, n: usize, held: &[Rational], due: &[Rational]) -> bool {
         self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r])

@@ -40,8 +40,8 @@ impl Formula {
 }
 
 impl Compared {
-    /// Returns whether the reported number is a possible result of the formula. Returns `None` if the result
-    /// is unknown.
+    /// Returns `true` if the reported number is a possible result of the formula. Returns `None` if the
+    /// result is unknown.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         let Formula::Between([low, high]) = &self.formula else { return None };
@@ -52,7 +52,7 @@ impl Compared {
     }
 }
 
-/// Returns whether a reported number is the share by which the rule compares queues.
+/// Returns `true` if a reported number is the share by which the rule compares queues.
 fn is_share(rule: Rule, what: &str) -> bool {
     let name: String = what.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     match rule {
@@ -134,7 +134,8 @@ fn unlike_kueue(snapshot: &Snapshot, problem: &Problem, v: usize) -> Option<&'st
     is_larger.then_some("the quota of its cohort exceeds the capacity of the servers")
 }
 
-/// Returns whether some queue of Volcano states a deserved amount above 0, which only the plugin `capacity` uses.
+/// Returns `true` if some queue of Volcano states a deserved amount above 0, which only the plugin `capacity`
+/// uses.
 fn deserves(snapshot: &Snapshot) -> bool {
     let is_amount = |of: &Reported| of.value.as_ref().is_some_and(|value| *value > 0);
     snapshot.reported.iter().any(|of| of.what == "deserved" && is_amount(of))

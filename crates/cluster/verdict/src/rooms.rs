@@ -16,7 +16,7 @@ use crate::verdict::Excess;
 pub struct Rooms<'p> {
     problem: &'p Problem,
     promises: Promises,
-    /// Whether some group keeps back capacity of a resource, indexed by resource.
+    /// True if some group keeps back capacity of a resource, indexed by resource.
     is_kept: Vec<bool>,
     /// The usage `U_v` of each group by resource, including capacity that is kept back. The root is the last entry.
     used: Vec<Vector>,

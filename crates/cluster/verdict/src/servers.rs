@@ -192,7 +192,7 @@ impl Server {
         }
     }
 
-    /// Returns whether the free capacity suffices for one task of a user.
+    /// Returns `true` if the free capacity suffices for one task of a user.
     #[must_use]
     pub fn fits(&self, problem: &Problem, class: usize, n: usize) -> bool {
         problem.demand(n, class).entries().iter().all(|(r, d)| self.free[*r] >= *d)

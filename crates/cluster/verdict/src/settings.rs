@@ -481,7 +481,7 @@ impl<'p> Curves<'p> {
     }
 }
 
-/// Returns whether a warning says that guarantees exceed the capacity.
+/// Returns `true` if a warning says that guarantees exceed the capacity.
 fn is_promise(warning: &evenhand_problem::Warning) -> bool {
     use evenhand_problem::Warning;
     matches!(warning, Warning::BrokenPromise { .. } | Warning::LimitedPromise { .. })

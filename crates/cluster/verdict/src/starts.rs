@@ -120,7 +120,7 @@ impl<'p> Standing<'p> {
         }
     }
 
-    /// Returns whether a number of tasks is the gang size of a user, and the user has that many tasks left.
+    /// Returns `true` if a number of tasks is the gang size of a user, and the user has that many tasks left.
     /// This is point 1.
     pub(crate) fn has_gang(&self, n: usize, tasks: usize) -> bool {
         let left = self.problem.users()[n].tasks().map(|all| Rational::from(all - &self.rooms.totals()[n]));
@@ -498,7 +498,8 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Returns whether no other gang has tasks on the server of a slot or on the server of the previous slot.
+    /// Returns `true` if no other gang has tasks on the server of a slot or on the server of the previous
+    /// slot.
     fn is_untouched_by_others(&self, slot: usize, chosen: &[u64]) -> bool {
         let (a, b) = (self.slots[slot].server, self.slots[slot - 1].server);
         let part = self.slots[slot].part;

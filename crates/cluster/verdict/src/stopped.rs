@@ -117,7 +117,7 @@ fn waiting(snapshot: &Snapshot, job: &str) -> BTreeMap<usize, u64> {
     tasks
 }
 
-/// Returns whether a task has the name of a job, or the name of the job followed by a number.
+/// Returns `true` if a task has the name of a job, or the name of the job followed by a number.
 fn is_of_job(task: &str, job: &str) -> bool {
     let rest = task.strip_prefix(job);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))

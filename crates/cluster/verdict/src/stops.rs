@@ -175,7 +175,7 @@ struct Search<'s, 'p> {
     standing: Standing<'p>,
     n: usize,
     is_admitted: bool,
-    /// Whether tasks of a user may be stopped, indexed by user.
+    /// True if tasks of a user may be stopped, indexed by user.
     may_stop: Vec<bool>,
     items: Vec<Item>,
     steps: &'s mut u64,
@@ -311,7 +311,7 @@ impl<'s, 'p> Search<'s, 'p> {
         items
     }
 
-    /// Returns whether tasks of a user may be stopped and the snapshot does not name their gangs.
+    /// Returns `true` if tasks of a user may be stopped and the snapshot does not name their gangs.
     fn is_single(&self, m: usize) -> bool {
         self.may_stop[m] && !self.rules().has_gangs(m)
     }
@@ -649,7 +649,7 @@ impl<'s, 'p> Search<'s, 'p> {
         server.and_then(|server| server.tasks.get(&m)).map_or(0, whole)
     }
 
-    /// Returns whether the stops consist of whole gangs and leave pinned tasks alone.
+    /// Returns `true` if the stops consist of whole gangs and leave pinned tasks alone.
     fn is_allowed(&self, stops: &Stops) -> bool {
         let problem = self.problem();
         stops.tasks.keys().all(|m| {
@@ -857,8 +857,8 @@ impl<'s, 'p> Search<'s, 'p> {
         (least, None)
     }
 
-    /// Returns whether the stop of an item can help. To help, the item must free capacity on a server for the
-    /// start, count under a bound that the start would exceed, or be part of a gang.
+    /// Returns `true` if the stop of an item can help. To help, the item must free capacity on a server for
+    /// the start, count under a bound that the start would exceed, or be part of a gang.
     fn is_useful(&self, item: &Item) -> bool {
         let problem = self.problem();
         let groups = problem.groups();
@@ -959,7 +959,7 @@ fn change(standing: &mut Standing<'_>, stops: &Stops, sign: i32) {
     }
 }
 
-/// Returns whether tasks of user `m` may be stopped for the start of user `n`.
+/// Returns `true` if tasks of user `m` may be stopped for the start of user `n`.
 fn may_stop(standing: &Standing<'_>, m: usize, n: usize) -> bool {
     let (problem, rules) = (standing.problem, standing.rules);
     if rules.start(n).contains(&m) || rules.start(m).iter().any(|k| rules.start(n).contains(k)) {
@@ -1067,7 +1067,7 @@ fn cover(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<Co
 }
 
 /// Chooses at most `left` tasks whose stop frees the lacking amounts, from the types at position `at` or
-/// later. Returns whether such a choice was found.
+/// later. Returns `true` if such a choice was found.
 fn choose(
     lacks: &[Rational],
     types: &[(usize, u64, Vec<Rational>)],

@@ -43,7 +43,7 @@ pub struct TaskRules {
     gangs: Vec<(String, BTreeMap<usize, Tasks>)>,
     /// The positions of the gangs of each user.
     gangs_of: Vec<Vec<usize>>,
-    /// Whether the servers of a class take no new tasks, indexed by class.
+    /// True if the servers of a class take no new tasks, indexed by class.
     closed: Vec<bool>,
     /// True if the snapshot states no constraint.
     is_empty: bool,
@@ -101,7 +101,7 @@ impl TaskRules {
         Self { list, starts, across, gangs, gangs_of, closed, is_empty, is_anywhere: false }
     }
 
-    /// Returns whether the snapshot names running gangs of a user.
+    /// Returns `true` if the snapshot names running gangs of a user.
     #[must_use]
     pub fn has_gangs(&self, n: usize) -> bool {
         !self.gangs_of[n].is_empty()
@@ -138,8 +138,8 @@ impl TaskRules {
         &self.starts[n]
     }
 
-    /// Returns whether a user is the first user of its start. Only first users are considered, so that each start
-    /// counts once.
+    /// Returns `true` if a user is the first user of its start. Only first users are considered, so that each
+    /// start counts once.
     #[must_use]
     pub fn leads(&self, n: usize) -> bool {
         self.starts[n][0] == n
@@ -157,7 +157,7 @@ impl TaskRules {
         sum.into_iter().filter(|(_, amount)| !amount.is_zero()).collect()
     }
 
-    /// Returns whether the servers of a class take no new tasks.
+    /// Returns `true` if the servers of a class take no new tasks.
     #[must_use]
     pub fn is_closed(&self, class: usize) -> bool {
         self.closed[class]
@@ -196,9 +196,9 @@ impl TaskRules {
         self.list[n].admitted
     }
 
-    /// Returns whether the policy of the system allows tasks of user `m` to be stopped for a start of user `n` in
-    /// another queue (docs/schedulers.md). If several users start together, their lowest priority counts. If several
-    /// users stop together, their highest priority counts.
+    /// Returns `true` if the policy of the system allows tasks of user `m` to be stopped for a start of user
+    /// `n` in another queue (docs/schedulers.md). If several users start together, their lowest priority
+    /// counts. If several users stop together, their highest priority counts.
     #[must_use]
     pub fn may_stop(&self, problem: &Problem, m: usize, n: usize, is_strict: bool) -> bool {
         let constraints = |n: usize| self.start(n).iter().map(|k| &self.list[*k]);

@@ -72,7 +72,7 @@ impl Values {
         Ok(Self { list })
     }
 
-    /// Returns whether no value is stated.
+    /// Returns `true` if no value is stated.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()

@@ -243,8 +243,8 @@ impl Verdict {
         self.queues.iter().filter(|row| row.by.is_some())
     }
 
-    /// Returns whether no waiting task could start. If the snapshot has no placements, returns whether the axiom
-    /// `work-conserving` is not violated.
+    /// Returns `true` if no waiting task could start. If the snapshot has no placements, returns `true` if
+    /// the axiom `work-conserving` is not violated.
     #[must_use]
     pub fn is_work_conserving(&self) -> bool {
         match &self.starts {
@@ -256,14 +256,14 @@ impl Verdict {
         }
     }
 
-    /// Returns whether the verdict knows of every waiting task whether it could start.
+    /// Returns `true` if the verdict knows of every waiting task whether it could start.
     #[must_use]
     pub fn is_known(&self) -> bool {
         let is_known = |of: &Admitted| of.answer != Answer::NotKnown;
         self.starts.as_ref().is_none_or(|of| of.not_known.is_empty() && of.admitted.iter().all(is_known))
     }
 
-    /// Returns whether the running tasks are feasible and within all limits.
+    /// Returns `true` if the running tasks are feasible and within all limits.
     #[must_use]
     pub fn is_within_limits(&self) -> bool {
         let is_violated = |axiom| self.claim(axiom).is_some_and(|claim| claim.holds == Some(false));
@@ -277,16 +277,16 @@ impl Verdict {
         self.held.certificate.claims.iter().find(|claim| claim.axiom == axiom)
     }
 
-    /// Returns whether the fair shares meet all guarantees. Returns `None` if that is not known.
+    /// Returns `true` if the fair shares meet all guarantees. Returns `None` if that is not known.
     #[must_use]
     pub fn guarantees_can_be_met(&self) -> Option<bool> {
         let claims = &self.due.certificate()?.claims;
         claims.iter().find(|claim| claim.axiom == Axiom::Guarantees)?.holds
     }
 
-    /// Returns whether the cluster is fair. A cluster is fair if no queue is below its fair share by a whole
-    /// task and by more than the tolerance, no waiting task could start, no guarantee that can be met is
-    /// missed, and no limit is exceeded.
+    /// Returns `true` if the cluster is fair. A cluster is fair if no queue is below its fair share by a
+    /// whole task and by more than the tolerance, no waiting task could start, no guarantee that can be met
+    /// is missed, and no limit is exceeded.
     #[must_use]
     pub fn is_fair(&self) -> bool {
         self.below_fair_share().next().is_none()
@@ -417,7 +417,7 @@ struct Judge<'j, 'p> {
     queues: &'j Queues<'p>,
     /// The number of tasks of each user, including admitted tasks.
     totals: Vector,
-    /// Whether a user waits, indexed by user.
+    /// True if a user waits, indexed by user.
     waiting: Vec<bool>,
     /// The usage of each queue, by resource.
     held: Vec<Vector>,
@@ -497,7 +497,8 @@ impl Judge<'_, '_> {
         (used > 0).then_some(Lent { resource: r, by, used })
     }
 
-    /// Returns whether a queue lacks part of its fair share of a resource that one of its waiting users demands.
+    /// Returns `true` if a queue lacks part of its fair share of a resource that one of its waiting users
+    /// demands.
     fn lacks(&self, k: usize, r: usize) -> bool {
         let waits = |n: &&usize| self.waiting[**n] && self.queues.unit[**n].iter().any(|(of, _)| *of == r);
         self.held[k][r] < self.due.amounts[k][r] && self.queues.users[k].iter().any(|n| waits(&n))
@@ -548,7 +549,7 @@ struct Ends<'p> {
     rooms: Rooms<'p>,
     /// The resources that are used up on each class.
     full: Vec<BTreeSet<usize>>,
-    /// Whether the fair share includes all tasks of a user, indexed by user.
+    /// True if the fair share includes all tasks of a user, indexed by user.
     has_all: Vec<bool>,
 }
 

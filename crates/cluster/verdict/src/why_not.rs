@@ -63,7 +63,7 @@ pub enum Obstacle {
 pub struct Reason {
     /// The condition that stops the start.
     pub obstacle: Obstacle,
-    /// Whether the start could start if only this condition were lifted. `None` if that is not known.
+    /// True if the start could start if only this condition were lifted. `None` if that is not known.
     pub is_enough: Option<bool>,
     /// The numbers of a bound. `None` for conditions on servers.
     pub amounts: Option<Amounts>,
@@ -166,7 +166,7 @@ pub struct Explanation {
     /// The largest number of tasks of the user's gang that was found to fit on servers now. The flag says
     /// whether this is proven to be the largest number.
     pub room: Option<(u64, bool)>,
-    /// Whether the start would fit on servers if no other task ran. `None` if that is not known.
+    /// True if the start would fit on servers if no other task ran. `None` if that is not known.
     pub has_room_when_empty: Option<bool>,
     /// The number of waiting starts with a higher priority.
     pub ahead: usize,
@@ -197,7 +197,7 @@ pub struct Subject<'p> {
 }
 
 impl State {
-    /// Returns whether the start could start. Returns `None` if that is not known.
+    /// Returns `true` if the start could start. Returns `None` if that is not known.
     #[must_use]
     pub fn could_start(&self) -> Option<bool> {
         match self {
@@ -209,8 +209,8 @@ impl State {
 }
 
 impl Explanation {
-    /// Returns whether the start could start. Returns `None` if that is not known, or if the start also depends on a
-    /// condition that the snapshot does not model.
+    /// Returns `true` if the start could start. Returns `None` if that is not known, or if the start also
+    /// depends on a condition that the snapshot does not model.
     #[must_use]
     pub fn could_start(&self) -> Option<bool> {
         self.state.could_start().filter(|could| !could || self.not_modelled.is_empty())
@@ -511,7 +511,7 @@ impl<'p> Asked<'p> {
         Amounts { by_tasks: usage.clone(), usage, limit: raise.from.clone(), start, least }
     }
 
-    /// Returns whether the start has a constraint of a kind on its servers.
+    /// Returns `true` if the start has a constraint of a kind on its servers.
     fn has(&self, kind: Lifted) -> bool {
         let rules = self.standing.rules;
         let any = |is: &dyn Fn(usize) -> bool| self.start.iter().any(|(n, _)| is(*n));
@@ -524,7 +524,7 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// Returns whether a kind of constraint leaves some user of the start without any server class.
+    /// Returns `true` if a kind of constraint leaves some user of the start without any server class.
     fn has_no_class(&self, kind: Lifted) -> bool {
         let problem = self.problem();
         let is_barred = |n: usize| match kind {
@@ -608,7 +608,7 @@ impl<'p> Asked<'p> {
         (low, is_known)
     }
 
-    /// Returns whether one task of a user could start alone.
+    /// Returns `true` if one task of a user could start alone.
     fn one_task(&self, n: usize, steps: &mut u64) -> Option<bool> {
         let demand = self.problem().users()[n].base_demand().entries();
         let amounts: Vec<(usize, Rational)> = demand.iter().filter(|(_, d)| !d.is_zero()).cloned().collect();

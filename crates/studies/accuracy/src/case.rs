@@ -83,13 +83,13 @@ impl Kind {
         })
     }
 
-    /// Returns whether the answer maximises a weighted sum of utilities of the tasks.
+    /// Returns `true` if the answer maximises a weighted sum of utilities of the tasks.
     #[must_use]
     pub fn is_sum(self) -> bool {
         matches!(self, Self::Pool | Self::Proportional | Self::Alpha | Self::Njc | Self::Market)
     }
 
-    /// Returns whether the answer solves one or several linear programmes.
+    /// Returns `true` if the answer solves one or several linear programmes.
     #[must_use]
     pub fn is_linear(self) -> bool {
         self.share().is_some()

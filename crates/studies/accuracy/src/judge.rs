@@ -42,9 +42,9 @@ pub struct Measures {
     pub violation: f64,
     /// The largest violation of a capacity, a limit or a bound, in the unit of the capacity, limit or bound.
     pub excess: f64,
-    /// The verdicts by axiom and tolerance; `None` if no axioms were examined.
+    /// The verdicts by axiom and tolerance. `None` if no axioms were examined.
     pub verdicts: Option<Vec<Verdict>>,
-    /// The answer after its repair; `None` if no repair was examined.
+    /// The answer after its repair. `None` if no repair was examined.
     pub repair: Option<Repair>,
     /// The status, and the violations by row and column, of a linear programme of any kind.
     pub programme: Option<ProgrammeMeasures>,
@@ -65,7 +65,7 @@ pub struct Verdict {
 }
 
 impl Verdict {
-    /// Returns whether the verdict is wrong.
+    /// Returns `true` if the verdict is wrong.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.says.is_some_and(|says| says != self.is)
@@ -331,7 +331,7 @@ fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     requests
 }
 
-/// Returns whether the problem is small enough for the axioms that compare users or need a solver.
+/// Returns `true` if the problem is small enough for the axioms that compare users or need a solver.
 fn is_small(problem: &Problem) -> bool {
     problem.n_users() * problem.n_servers() <= MOST_PAIRS
 }

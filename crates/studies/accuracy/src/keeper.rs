@@ -207,7 +207,7 @@ fn drain(mut errors: ChildStderr, kept: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Returns whether the files in a folder are too many or take more disk space than a program may use.
+/// Returns `true` if the files in a folder are too many or take more disk space than a program may use.
 pub(crate) fn has_written_too_much(folder: &Path) -> bool {
     let (mut bytes, mut files) = (0, 0);
     let mut folders = vec![folder.to_path_buf()];

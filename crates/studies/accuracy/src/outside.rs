@@ -106,13 +106,13 @@ pub fn distinguish(programs: &mut [Outside], inside: &[Arc<dyn Contender>]) {
 }
 
 impl Outside {
-    /// Returns whether the program reads a linear programme.
+    /// Returns `true` if the program reads a linear programme.
     #[must_use]
     pub fn is_linear(&self) -> bool {
         self.command.contains("{mps}")
     }
 
-    /// Returns whether the program can solve a case. Other cases have no records.
+    /// Returns `true` if the program can solve a case. Other cases have no records.
     #[must_use]
     pub fn applies(&self, case: &Case) -> bool {
         if case.kind == Kind::LinearProgramme {

@@ -39,15 +39,15 @@ impl Record {
         Some(off.max(self.measures.violation))
     }
 
-    /// Returns whether the answer has values. An answer without values only states that a linear programme has no
-    /// optimum.
+    /// Returns `true` if the answer has values. An answer without values only states that a linear programme
+    /// has no optimum.
     #[must_use]
     pub fn has_values(&self) -> bool {
         let says = self.measures.programme.as_ref().and_then(|programme| programme.says);
         self.status == Status::Solved && says.is_none_or(|says| says == ProgrammeStatus::Optimal)
     }
 
-    /// Returns whether the contender states a wrong status of a linear programme.
+    /// Returns `true` if the contender states a wrong status of a linear programme.
     #[must_use]
     pub fn is_wrong_status(&self) -> bool {
         self.measures.programme.as_ref().is_some_and(ProgrammeMeasures::is_wrong_status)

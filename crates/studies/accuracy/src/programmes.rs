@@ -110,7 +110,7 @@ pub struct ProgrammeMeasures {
 }
 
 impl ProgrammeMeasures {
-    /// Returns whether the contender states a status that differs from the proven status.
+    /// Returns `true` if the contender states a status that differs from the proven status.
     #[must_use]
     pub fn is_wrong_status(&self) -> bool {
         match self.says {

@@ -32,9 +32,9 @@ pub struct Timing {
     pub classes: usize,
     /// The number of resources.
     pub resources: usize,
-    /// The time in floating point; `None` if the run failed or there is no such method.
+    /// The time in floating point. `None` if the run failed or there is no such method.
     pub float: Option<MedianTime>,
-    /// The time with an exact result; `None` if the run failed or there is no such method.
+    /// The time with an exact result. `None` if the run failed or there is no such method.
     pub exact: Option<MedianTime>,
     /// The reason why a time is missing.
     pub why: Option<String>,

@@ -208,7 +208,7 @@ pub struct Example {
     pub problem: Problem,
     /// The allocation of the mechanism.
     pub allocation: Allocation,
-    /// The amount by which the axiom is violated; `None` if no number measures it.
+    /// The amount by which the axiom is violated. `None` if no number measures it.
     pub margin: Option<Rational>,
     /// The claim that the axiom is violated, with its evidence.
     pub examination: Examination,

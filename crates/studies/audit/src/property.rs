@@ -111,7 +111,7 @@ impl Property {
         Self::ALL.into_iter().find(|property| property.name() == name)
     }
 
-    /// Returns whether changes of this kind can refute the property.
+    /// Returns `true` if changes of this kind can refute the property.
     fn is_about(self, kind: Kind) -> bool {
         match self {
             Self::StrategyProof | Self::InTime | Self::NoFreeHarm | Self::NonBossy => kind.liar().is_some(),

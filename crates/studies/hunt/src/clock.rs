@@ -17,7 +17,7 @@ impl Clock {
         Self(Some(time))
     }
 
-    /// Returns whether the time is up.
+    /// Returns `true` if the time is up.
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.0.is_some_and(|until| Instant::now() >= until)

@@ -163,7 +163,7 @@ impl Exhaustive {
     /// position is `None` if the time was up before the end of the batch.
     ///
     /// # Errors
-    /// Those of [`below`](super::below).
+    /// The errors of [`below`](super::below).
     pub fn batch(
         &self,
         position: u64,

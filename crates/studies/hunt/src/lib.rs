@@ -142,7 +142,7 @@ impl Hunt {
     /// Creates a hunt that begins no work after the time limit.
     ///
     /// # Errors
-    /// As [`Hunt::new`]; [`HuntError::OutOfTime`].
+    /// The errors of [`Hunt::new`], and [`HuntError::OutOfTime`] if the time limit is reached.
     pub fn within(settings: Settings, clock: Clock) -> Result<Self, HuntError> {
         let within = |what, found: u64, from, to| {
             let fits = (from..=to).contains(&found);
@@ -162,7 +162,7 @@ impl Hunt {
     /// Resumes a saved hunt. The ratios are computed again.
     ///
     /// # Errors
-    /// Those of [`Hunt::new`]; [`HuntError::State`] for a state that no hunt can have.
+    /// The errors of [`Hunt::new`], and [`HuntError::State`] if no hunt can have this state.
     pub fn resume(state: State) -> Result<Self, HuntError> {
         Self::resume_within(state, Clock::default())
     }
@@ -170,7 +170,7 @@ impl Hunt {
     /// Resumes a saved hunt that begins no work after the time limit.
     ///
     /// # Errors
-    /// Those of [`Hunt::resume`]; [`HuntError::OutOfTime`].
+    /// The errors of [`Hunt::resume`], and [`HuntError::OutOfTime`] if the time limit is reached.
     pub fn resume_within(state: State, clock: Clock) -> Result<Self, HuntError> {
         let damaged = |what: &str| Err(HuntError::State(what.to_owned()));
         if state.kind != "hunt-state" || state.version != STATE_VERSION {
@@ -233,8 +233,8 @@ impl Hunt {
         }
     }
 
-    /// Searches one batch on all threads of rayon. Returns whether there is another batch. A local search always has
-    /// another batch.
+    /// Searches one batch on all threads of rayon. Returns `true` if there is another batch. A local search
+    /// always has another batch.
     ///
     /// If the time is up within the batch, its results count, but the saved state is the state before the batch.
     ///
@@ -280,7 +280,7 @@ impl Hunt {
         }
     }
 
-    /// Returns whether all instances of the size have been searched.
+    /// Returns `true` if all instances of the size have been searched.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.exhaustive.as_ref().is_some_and(|all| self.position >= all.total())

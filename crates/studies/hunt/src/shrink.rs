@@ -18,7 +18,7 @@ const MOST_TRIALS: usize = 20_000;
 /// global minimum. When the time is up, the smallest instance so far is returned.
 ///
 /// # Errors
-/// Those of [`below`](super::below).
+/// The errors of [`below`](super::below).
 pub fn shrink(found: &Found, target: &Rational, clock: &Clock) -> Result<Found, HuntError> {
     let mut now = found.clone();
     let mut trials = 0;

@@ -62,7 +62,8 @@ impl Instance {
         self.capacity.iter().map(|c| u64::from(*c)).sum::<u64>().saturating_add(types)
     }
 
-    /// Returns whether every type has a positive reward, demands at least one resource, and fits on a server.
+    /// Returns `true` if every type has a positive reward, demands at least one resource, and fits on a
+    /// server.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         !self.types.is_empty()

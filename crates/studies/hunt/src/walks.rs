@@ -31,7 +31,7 @@ const STEEPNESS: u64 = 40;
 
 /// The result of a round.
 pub struct Round {
-    /// The current instances of the walks; `None` if the time was up before all walks were done.
+    /// The current instances of the walks. `None` if the time was up before all walks were done.
     pub walks: Option<Vec<Found>>,
     /// The instances with a ratio below the bound, in the order in which the walks found them.
     pub found: Vec<Found>,
@@ -41,7 +41,7 @@ pub struct Round {
 /// Runs one round of all walks.
 ///
 /// # Errors
-/// Those of [`below`](super::below).
+/// The errors of [`below`](super::below).
 pub fn round(
     settings: &Settings,
     number: u64,

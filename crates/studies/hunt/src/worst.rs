@@ -153,7 +153,8 @@ pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstL
     Ok(worst)
 }
 
-/// Returns whether a set of types has several best configurations. Without such ties the order of the types does not matter.
+/// Returns `true` if a set of types has several best configurations. Without such ties the order of the types
+/// does not matter.
 pub fn has_ties(rewards: &[u64], maximal: &[Vec<u32>]) -> bool {
     let n_types = rewards.len();
     (1..1usize << n_types).any(|open| {
@@ -241,7 +242,7 @@ impl<'a> Small<'a> {
         best
     }
 
-    /// Returns whether a server full of jobs of any one type earns at least `bound` times the largest
+    /// Returns `true` if a server full of jobs of any one type earns at least `bound` times the largest
     /// possible reward.
     fn alone(&self, bound: SmallFraction) -> bool {
         let least = self.alone.iter().copied().min().unwrap_or(0);

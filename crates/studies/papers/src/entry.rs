@@ -22,14 +22,14 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// Returns whether the value was computed. If it was not, the note names the missing data.
+    /// Returns `true` if the value was computed. If it was not, the note names the missing data.
     #[must_use]
     pub const fn is_checked(&self) -> bool {
         !self.ours.is_empty()
     }
 }
 
-/// Returns whether an id is `whole` or a part of it: `drfh.figure-3.tasks` is a part of `drfh.figure-3`.
+/// Returns `true` if an id is `whole` or a part of it: `drfh.figure-3.tasks` is a part of `drfh.figure-3`.
 #[must_use]
 pub fn is_part(id: &str, whole: &str) -> bool {
     id.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -43,12 +43,12 @@ pub(crate) fn decimals(values: &[Rational]) -> String {
     values.iter().map(decimal).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether every value, rounded to the printed digits, equals the printed text.
+/// Returns `true` if every value, rounded to the printed digits, equals the printed text.
 pub(crate) fn agree(printed: &[&str], values: &[Rational]) -> bool {
     printed.len() == values.len() && printed.iter().zip(values).all(|(text, value)| rounds_to(value, text))
 }
 
-/// Returns whether `value` lies within half a unit of the last digit of `text`.
+/// Returns `true` if `value` lies within half a unit of the last digit of `text`.
 pub(crate) fn rounds_to(value: &Rational, text: &str) -> bool {
     let Ok(printed) = number::parse(text) else { return false };
     if text.contains('/') {

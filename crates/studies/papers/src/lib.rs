@@ -81,7 +81,7 @@ pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
 /// finished parts and the number of all parts.
 ///
 /// # Errors
-/// Those of [`entries`].
+/// The errors of [`entries`].
 pub fn entries_with(
     ids: &[&str],
     progress: &(dyn Fn(usize, usize) + Sync),

@@ -102,7 +102,8 @@ impl<'a> Cluster<'a> {
         x
     }
 
-    /// Returns whether an entry is invalid: negative, on a class where `n` cannot run, or of an inactive user.
+    /// Returns `true` if an entry is invalid: negative, on a class where `n` cannot run, or of an inactive
+    /// user.
     pub fn is_refused(&self, n: usize, i: usize, x: &Rational) -> bool {
         !x.is_zero() && (*x < 0 || !self.runs(n, i) || !self.active[n])
     }

@@ -39,8 +39,8 @@ impl Plain<'_> {
         all
     }
 
-    /// Returns whether the allocation is feasible within the tolerance. Placed tasks must be feasible exactly, and
-    /// on each of their servers.
+    /// Returns `true` if the allocation is feasible within the tolerance. Placed tasks must be feasible
+    /// exactly, and on each of their servers.
     pub fn is_feasible(&self, tolerance: &Rational) -> bool {
         let placed = self.placements.is_some();
         let tolerated = if placed { zero() } else { Rational::from(-tolerance) };
@@ -58,7 +58,7 @@ impl Plain<'_> {
         self.limits().into_iter().map(|(.., margin)| margin).min()
     }
 
-    /// Returns whether the allocation is exactly feasible.
+    /// Returns `true` if the allocation is exactly feasible.
     pub fn is_exactly_feasible(&self) -> bool {
         self.limits().iter().all(|(_, slack, _)| *slack >= 0)
     }
@@ -122,7 +122,7 @@ impl Plain<'_> {
         Some(all)
     }
 
-    /// Returns whether the number of tasks is whole on every class and on every server.
+    /// Returns `true` if the number of tasks is whole on every class and on every server.
     pub fn is_whole(&self) -> bool {
         let placed = self.placements.iter().flatten().flat_map(|single| &single.tasks);
         placed.map(|(_, x)| x).chain(self.x.iter().flatten()).all(Rational::is_integer)

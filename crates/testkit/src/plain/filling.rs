@@ -99,7 +99,7 @@ impl<'p> Naive<'p> {
         self.servers[j].1 = if is_there { full } else { vec![Rational::new(); full.len()] };
     }
 
-    /// Places one more step of a user on this server, if it fits. Returns whether the step was placed.
+    /// Places one more step of a user on this server, if it fits. Returns `true` if the step was placed.
     pub fn occupy(&mut self, n: usize, j: usize) -> bool {
         self.submit(n, 1);
         if !self.fits(n, j) {

@@ -7,7 +7,7 @@ use evenhand_problem::{Rational, Sharing};
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Returns whether an axiom about groups applies to the problem. Resources must be divided, and there
+    /// Returns `true` if an axiom about groups applies to the problem. Resources must be divided, and there
     /// must be groups. For `tree` there need not be groups, but the base demand of no active user may be
     /// empty.
     pub fn has_groups(&self, axiom: Axiom) -> bool {
@@ -199,7 +199,7 @@ impl Plain<'_> {
         marks
     }
 
-    /// Returns whether a limit of 0 bars a user from a class.
+    /// Returns `true` if a limit of 0 bars a user from a class.
     pub(super) fn is_barred(&self, n: usize, i: usize) -> bool {
         let groups = self.p().groups().list().iter().enumerate();
         let mut on = groups.filter(|(v, _)| self.stands_in(n, *v)).flat_map(|(_, of)| &of.on);
@@ -207,7 +207,7 @@ impl Plain<'_> {
         on.any(|on| on.servers.contains(&i) && on.limit.iter().any(bars))
     }
 
-    /// Returns whether groups respect their limits on server classes.
+    /// Returns `true` if groups respect their limits on server classes.
     pub(super) fn keeps_limits_on_classes(&self) -> bool {
         let groups = self.p().groups().list().iter().enumerate();
         let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));

@@ -6,7 +6,7 @@ use evenhand_problem::Rational;
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Returns whether some group has a limit, states what it lends, or gets nothing beyond its guarantee.
+    /// Returns `true` if some group has a limit, states what it lends, or gets nothing beyond its guarantee.
     pub fn holds_back(&self) -> bool {
         let groups = self.p().groups();
         let never = groups.share().zero_weight.name() == "never";

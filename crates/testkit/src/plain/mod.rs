@@ -106,7 +106,7 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Returns whether everything that the certificate states is true.
+/// Returns `true` if everything that the certificate states is true.
 pub fn is_true(certificate: &Certificate) -> bool {
     fault(certificate).is_none()
 }
@@ -138,8 +138,8 @@ pub fn fault(certificate: &Certificate) -> Option<String> {
     false_ones.next().map(|claim| format!("{claim:?}"))
 }
 
-/// What evidence shows: a margin, and the only verdict that the evidence can support. The margin is `None` if
-/// nothing is compared. The verdict is `None` if the evidence can support either verdict.
+/// The facts that evidence shows: a margin, and the only verdict that the evidence can support. The margin is
+/// `None` if no amounts are compared. The verdict is `None` if the evidence can support either verdict.
 pub struct Shown {
     pub margin: Option<Rational>,
     pub holds: Option<bool>,

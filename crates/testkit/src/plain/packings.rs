@@ -8,7 +8,7 @@ use evenhand_problem::{Problem, Rational, Sharing};
 use super::{Plain, Shown, zero};
 use crate::reference::Dense;
 
-/// Returns whether the axiom is about this share.
+/// Returns `true` if the axiom is about this share.
 pub fn is_about(share: Option<Share>) -> bool {
     matches!(share, Some(Share::Dominant | Share::TaskShare))
 }
@@ -222,7 +222,7 @@ impl Server {
         }
     }
 
-    /// Returns whether a tree proves that no packing is worth more than a price.
+    /// Returns `true` if a tree proves that no packing is worth more than a price.
     fn is_priced(&self, worth: &[Rational], price: &Rational, tree: Option<&Tree>) -> bool {
         let plain = Tree { multipliers: vec![Vec::new()], nodes: vec![TreeNode::Leaf { multipliers: 0 }] };
         let tree = tree.unwrap_or(&plain);
@@ -232,7 +232,7 @@ impl Server {
     }
 }
 
-/// Returns whether the tasks of these users do not limit a packing.
+/// Returns `true` if the tasks of these users do not limit a packing.
 fn is_unlimited(p: &Problem, users: &[usize], fits: &Rational) -> bool {
     users.iter().all(|n| p.users()[*n].tasks().is_none_or(|tasks| tasks.clone().floor() >= *fits))
 }
@@ -290,7 +290,7 @@ impl Plain<'_> {
         self.users().all(has_all).then_some(totals)
     }
 
-    /// Returns whether the prices of a level satisfy Fact 8 for the users that it covers.
+    /// Returns `true` if the prices of a level satisfy Fact 8 for the users that it covers.
     fn is_level(
         &self,
         level: &PackingLevel,

@@ -60,9 +60,9 @@ impl Plain<'_> {
         tasks
     }
 
-    /// Returns whether `more` further tasks of `n` fit on these classes, next to the tasks already chosen on
-    /// earlier classes. Each class takes at most the stated number, and all numbers of tasks are tried. Limits on
-    /// classes count all of these tasks.
+    /// Returns `true` if `more` further tasks of `n` fit on these classes, next to the tasks already chosen
+    /// on earlier classes. Each class takes at most the stated number, and all numbers of tasks are tried.
+    /// Limits on classes count all of these tasks.
     fn gang_fits(
         &self,
         n: usize,
@@ -82,7 +82,7 @@ impl Plain<'_> {
         })
     }
 
-    /// Returns whether limits on classes allow user `n` these further tasks, by class.
+    /// Returns `true` if limits on classes allow user `n` these further tasks, by class.
     fn within_class_limits(&self, n: usize, tasks: &[(usize, u64)]) -> bool {
         let groups = self.p().groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v));
         let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));

@@ -52,8 +52,8 @@ fn different(running: &Running<'_>, gone: Option<(usize, u64)>) -> Vec<(usize, u
     servers
 }
 
-/// Returns whether starts of these users can be made one after the other in some order. A user is listed once
-/// for each of its starts.
+/// Returns `true` if starts of these users can be made one after the other in some order. A user is listed
+/// once for each of its starts.
 #[must_use]
 pub fn all_start(running: &Running<'_>, starts: &[usize]) -> bool {
     all_start_after(running, starts, &mut BTreeSet::new())
@@ -81,7 +81,7 @@ fn all_start_after(running: &Running<'_>, starts: &[usize], seen: &mut BTreeSet<
     })
 }
 
-/// Returns whether some starts of these users lead to a cluster for which `is_enough` returns true. The
+/// Returns `true` if some starts of these users lead to a cluster for which `is_enough` returns true. The
 /// starts may be of any number and in any order.
 pub fn some_start(
     running: &Running<'_>,

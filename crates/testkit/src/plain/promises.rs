@@ -139,7 +139,7 @@ impl<'s> Promised<'s> {
         self.limits_on(v).into_iter().flat_map(|(servers, _)| servers).all(|i| seen.insert(*i))
     }
 
-    /// Returns whether the computation takes into account all limits on classes of groups with promises.
+    /// Returns `true` if the computation takes into account all limits on classes of groups with promises.
     #[must_use]
     pub fn counts_all(&self) -> bool {
         let counts = |v: usize| {

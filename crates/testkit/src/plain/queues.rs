@@ -36,7 +36,7 @@ pub struct Queues<'p> {
     tree: Tree<'p>,
     /// The problem with all servers that are ever present.
     places: &'p Problem,
-    /// Whether each single server is present, indexed by server.
+    /// True if a single server is present, indexed by server.
     is_there: Vec<bool>,
     stops: Stops,
     /// True if the last of equal nodes comes first.

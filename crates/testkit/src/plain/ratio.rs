@@ -236,7 +236,7 @@ impl Claim<'_> {
     }
 }
 
-/// Returns whether everything in the certificate is true and proven. Returns `None` if there are too many
+/// Returns `true` if everything in the certificate is true and proven. Returns `None` if there are too many
 /// configurations to list.
 pub fn is_true(certificate: &RatioCertificate) -> Option<bool> {
     let problem = &certificate.problem;

@@ -126,12 +126,12 @@ impl Plain<'_> {
         (0..p.n_resources()).filter(|&r| total(r) > 0 && qualifies(r)).collect()
     }
 
-    /// Returns whether the axiom of a claim applies.
+    /// Returns `true` if the axiom of a claim applies.
     pub fn applies(&self, claim: &Claim) -> bool {
         self.knows_rates(claim.axiom) && self.can_compare(claim.axiom) && self.is_about(claim)
     }
 
-    /// Returns whether an axiom is defined for the rates of users and for limits of their accelerators.
+    /// Returns `true` if an axiom is defined for the rates of users and for limits of their accelerators.
     fn knows_rates(&self, axiom: Axiom) -> bool {
         let of_base_demand = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"];
         let of_groups = ["limits", "guarantees", "group-sharing-incentive", "group-envy-free", "tree"];

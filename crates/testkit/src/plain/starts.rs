@@ -1,4 +1,4 @@
-//! What could start on a running cluster, by plain loops written from docs/verdict.md. Every question adds up
+//! The tasks that could start on a running cluster, by plain loops written from docs/verdict.md. Every question adds up
 //! all amounts again and tries every assignment of the tasks of a start to servers. The code is meant for
 //! small clusters.
 
@@ -92,7 +92,7 @@ impl<'s> Running<'s> {
         self.tasks.iter().filter(|(m, ..)| *m == n).count() as u64 + self.constraint(n).admitted
     }
 
-    /// Returns whether each user of a start has a gang of tasks left and can run somewhere.
+    /// Returns `true` if each user of a start has a gang of tasks left and can run somewhere.
     #[must_use]
     pub fn waits(&self, n: usize) -> bool {
         self.together(n).into_iter().all(|m| {
@@ -182,8 +182,8 @@ impl<'s> Running<'s> {
         &self.p().servers()[class].capacity()[r] - used
     }
 
-    /// Returns whether tasks may start on these servers while all other tasks stay where they run. The tasks of a
-    /// start must be whole gangs.
+    /// Returns `true` if tasks may start on these servers while all other tasks stay where they run. The
+    /// tasks of a start must be whole gangs.
     #[must_use]
     pub fn may_start(&self, start: &[Task]) -> bool {
         let Some((first, ..)) = start.first() else { return false };
@@ -327,7 +327,7 @@ impl<'s> Running<'s> {
         None
     }
 
-    /// Returns whether a task may run on its server and the server has enough free capacity, regardless of
+    /// Returns `true` if a task may run on its server and the server has enough free capacity, regardless of
     /// limits of groups.
     #[must_use]
     pub fn has_room(&self, (n, class, index): Task) -> bool {

@@ -45,7 +45,7 @@ type Tasks = [Rational];
 /// `(1, -priority, weight is 0, level)`.
 pub(super) type Key = (u8, i64, bool, Rational);
 
-/// Returns whether guarantees come before shares.
+/// Returns `true` if guarantees come before shares.
 pub(super) fn puts_first(problem: &Problem) -> bool {
     problem.groups().share().guarantees == Guarantees::First
 }
@@ -174,7 +174,7 @@ impl Tree<'_> {
         &self.problem.servers()[i].capacity()[r] - held
     }
 
-    /// Returns whether limits on this class, and on sets with this class, allow one more task of the user.
+    /// Returns `true` if limits on this class, and on sets with this class, allow one more task of the user.
     fn is_allowed_on(&self, servers: &[(usize, Vec<u64>)], n: usize, i: usize) -> bool {
         let groups = self.problem.groups().list().iter().enumerate();
         groups.filter(|(v, _)| self.is_under(n, Node::Group(*v))).all(|(v, group)| {
@@ -302,7 +302,7 @@ impl Tree<'_> {
         self.there.as_deref().unwrap_or_else(|| self.problem.total_capacity())[r].clone()
     }
 
-    /// Returns whether all tasks use their base demands on every class.
+    /// Returns `true` if all tasks use their base demands on every class.
     fn is_plain(&self) -> bool {
         self.problem.users().iter().all(|user| user.demand_overrides().is_empty())
     }
@@ -367,7 +367,7 @@ impl Tree<'_> {
             && self.room(x, &rates).is_none_or(|room| room > 0)
     }
 
-    /// Returns whether it matters on which class tasks run.
+    /// Returns `true` if it matters on which class tasks run.
     fn has_places(&self) -> bool {
         self.problem.n_servers() > 1 || self.problem.groups().limit_classes() || !self.is_plain()
     }

@@ -149,8 +149,8 @@ impl PlainWindow {
         Some(sum)
     }
 
-    /// Returns whether a queue wanted more of a resource that counts in every segment. Returns `None` if this
-    /// is not stated.
+    /// Returns `true` if a queue wanted more of a resource that counts in every segment. Returns `None` if
+    /// this is not stated.
     fn wants(&self, queue: &PlainQueue) -> Option<bool> {
         let counts = || queue.samples.iter().filter(|of| self.value(&of.resource).is_some());
         if counts().any(|of| of.wants.is_none()) {
@@ -360,7 +360,7 @@ fn read(text: &str) -> Option<Stated> {
     })
 }
 
-/// Returns whether everything that a certificate of a window states is true, by plain loops. Returns `None`
+/// Returns `true` if everything that a certificate of a window states is true, by plain loops. Returns `None`
 /// if the certificate has numbers that are too large for the loops. A text that is no certificate is not
 /// true.
 #[must_use]
@@ -407,8 +407,8 @@ pub fn is_true(text: &str) -> Option<bool> {
     })
 }
 
-/// Returns whether the named queues are the evidence of a margin: `behind` has the least usage over weight of
-/// the queues that wanted more throughout, and `ahead` has the most usage over weight of all queues.
+/// Returns `true` if the named queues are the evidence of a margin: `behind` has the least usage over weight
+/// of the queues that wanted more throughout, and `ahead` has the most usage over weight of all queues.
 fn is_evidence(window: &PlainWindow, behind: &str, ahead: &str) -> Option<bool> {
     let find = |name: &str| window.queues.iter().find(|queue| queue.name == name);
     let (Some(behind), Some(ahead)) = (find(behind), find(ahead)) else { return Some(false) };

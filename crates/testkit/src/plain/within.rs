@@ -74,19 +74,19 @@ impl Plain<'_> {
         self.users().map(of_user).sum()
     }
 
-    /// Returns whether another allocation respects all limits.
+    /// Returns `true` if another allocation respects all limits.
     pub fn allows(&self, y: &Plain<'_>) -> bool {
         self.limit_rows().iter().all(|row| y.takes_in_all(row) <= row.most)
     }
 
-    /// Returns whether limits leave user `n` at least one class on which it can have tasks.
+    /// Returns `true` if limits leave user `n` at least one class on which it can have tasks.
     pub fn leaves(&self, n: usize) -> bool {
         let rows = self.limit_rows();
         let bars = |i: usize| rows.iter().any(|row| row.most.is_zero() && self.takes(n, i, row) > 0);
         self.cluster.classes(n).into_iter().any(|i| !bars(i))
     }
 
-    /// Returns whether an axiom that compares allocations can be judged within limits.
+    /// Returns `true` if an axiom that compares allocations can be judged within limits.
     pub fn can_compare(&self, axiom: Axiom) -> bool {
         let groups = 0..self.p().groups().list().len();
         let keeps = groups.into_iter().any(|v| (0..self.p().n_resources()).any(|r| self.kept(v, r) > 0));

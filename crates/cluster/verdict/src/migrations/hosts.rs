@@ -60,7 +60,7 @@ pub struct Hosts<'p> {
     /// The gangs of the snapshot with only one task, as positions in the snapshot. The key is the user and
     /// the server of the task.
     pub names: HashMap<(usize, usize), Vec<usize>>,
-    /// Whether the tasks of a user may migrate, indexed by user.
+    /// True if the tasks of a user may migrate, indexed by user.
     pub may_migrate: Vec<bool>,
     /// True if the division of tasks into gangs is a guess, because the snapshot does not name the gangs.
     pub is_guessed: bool,
@@ -242,7 +242,7 @@ impl<'p> Hosts<'p> {
         self.list.iter_mut().for_each(|host| host.singles.sort_unstable());
     }
 
-    /// Returns whether a task of a user starts alone.
+    /// Returns `true` if a task of a user starts alone.
     fn is_alone(&self, standing: &Standing<'_>, n: usize) -> bool {
         gang(self.problem, n) == 1 && standing.rules.start(n).len() == 1
     }
@@ -299,8 +299,9 @@ impl<'p> Hosts<'p> {
     }
 }
 
-/// Returns whether the tasks of a user may migrate. The user must be neither pinned nor protected. The snapshot must
-/// model all conditions on the servers of its tasks. No limit may keep a stopped gang of the user from starting again.
+/// Returns `true` if the tasks of a user may migrate. The user must be neither pinned nor protected. The
+/// snapshot must model all conditions on the servers of its tasks. No limit may keep a stopped gang of the
+/// user from starting again.
 fn may_migrate(
     standing: &mut Standing<'_>,
     settings: &Settings,

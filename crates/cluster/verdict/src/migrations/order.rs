@@ -39,8 +39,8 @@ fn change(standing: &mut Standing<'_>, parts: &[(usize, Vec<Place>)], sign: i32)
     }
 }
 
-/// Makes a migration if its tasks may start on the new servers after they have stopped. Returns whether the migration
-/// was made.
+/// Makes a migration if its tasks may start on the new servers after they have stopped. Returns `true` if the
+/// migration was made.
 pub fn make(standing: &mut Standing<'_>, step: &Step) -> bool {
     change(standing, &step.from, -1);
     if standing.may_start(&Assignment { parts: step.to.clone() }).is_ok() {

@@ -42,7 +42,7 @@ struct Item {
     user: usize,
     /// The number of tasks that still need a server.
     left: u64,
-    /// The position of the item's unit among the units that have left; `None` for the waiting gang.
+    /// The position of the item's unit among the units that have left. `None` for the waiting gang.
     unit: Option<usize>,
     /// The position of the item's start in its unit.
     start: usize,
@@ -104,7 +104,7 @@ pub struct Search<'s, 'p> {
     limits: BTreeMap<OnLimit, Rational>,
     /// The servers whose contents have changed, each with the number of changes.
     touched: BTreeMap<usize, u32>,
-    /// Whether a gang has left its servers, indexed by the position of the gang.
+    /// True if a gang has left its servers, indexed by the position of the gang.
     is_gone: Vec<bool>,
     limit: u64,
     work: &'s mut u64,
@@ -194,7 +194,7 @@ impl<'s, 'p> Search<'s, 'p> {
         true
     }
 
-    /// Places the remaining items. Returns whether the search ends, because it has a plan or has reached a
+    /// Places the remaining items. Returns `true` if the search ends, because it has a plan or has reached a
     /// limit.
     fn descend(&mut self, cost: u64) -> bool {
         if *self.work == 0 || self.depth > MOST_DEPTH {
@@ -227,7 +227,7 @@ impl<'s, 'p> Search<'s, 'p> {
         })
     }
 
-    /// Returns whether the same state was searched before. On small clusters the state is remembered.
+    /// Returns `true` if the same state was searched before. On small clusters the state is remembered.
     fn is_known(&mut self) -> bool {
         if !self.is_small || self.seen.len() >= MOST_STATES {
             return false;
@@ -382,8 +382,8 @@ impl<'s, 'p> Search<'s, 'p> {
         self.pass.next = Some(self.pass.next.map_or(cost, |next| next.min(cost)));
     }
 
-    /// Returns whether two servers of a class can be exchanged: nothing has changed on them, and they have the same
-    /// free capacity and the same tasks that may migrate.
+    /// Returns `true` if two servers of a class can be exchanged: nothing has changed on them, and they have
+    /// the same free capacity and the same tasks that may migrate.
     fn are_identical(&self, a: usize, b: usize) -> bool {
         if self.touched.contains_key(&a) || self.touched.contains_key(&b) {
             return false;
@@ -499,7 +499,7 @@ impl<'s, 'p> Search<'s, 'p> {
         found.into_iter().map(|(cost, chosen)| (cost, units(&chosen))).collect()
     }
 
-    /// Returns whether the limits on classes allow one more task of a user on a class.
+    /// Returns `true` if the limits on classes allow one more task of a user on a class.
     fn limits_allow(&self, n: usize, class: usize) -> bool {
         self.standing.rooms.on_limits(n, class).into_iter().all(|at| {
             let left = self.standing.rooms.left_of(at);

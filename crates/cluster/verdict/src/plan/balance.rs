@@ -167,8 +167,8 @@ impl Judge<'_> {
         self.best.as_ref().map(|(counts, _)| price(self.offers, counts))
     }
 
-    /// Judges a set. Returns whether the set is enough. Returns `None` if that is not known, or if the limit
-    /// on judged sets is reached.
+    /// Judges a set. Returns `true` if the set is enough. Returns `None` if that is not known, or if the
+    /// limit on judged sets is reached.
     fn judge(&mut self, counts: &[u64]) -> Result<Option<bool>, ClusterError> {
         if !self.is_fair && is_within(counts, &self.failed) {
             return Ok(Some(false));
@@ -375,7 +375,7 @@ struct Trial<'t> {
     queues: &'t Queues<'t>,
     /// The fair shares by queue and resource. `None` if queues may be below their fair share.
     due: Option<&'t [Vector]>,
-    /// Whether a missed guarantee of a user counts, indexed by user.
+    /// True if a missed guarantee of a user counts, indexed by user.
     promised: &'t [bool],
     /// The cluster before the starts.
     base: Standing<'t>,
@@ -449,8 +449,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Makes one start after the other on the first servers with enough free capacity. Returns whether these starts are
-    /// enough.
+    /// Makes one start after the other on the first servers with enough free capacity. Returns `true` if
+    /// these starts are enough.
     fn one_by_one(&mut self) -> bool {
         let mut shut: BTreeSet<usize> = BTreeSet::new();
         while let Some(leaders) = self.next() {
@@ -475,8 +475,8 @@ impl Trial<'_> {
         true
     }
 
-    /// Tries all combinations of starts that may be enough, by adding one start at a time. Returns whether a
-    /// combination is enough. The cluster then includes the starts of this combination.
+    /// Tries all combinations of starts that may be enough, by adding one start at a time. Returns `true` if
+    /// a combination is enough. The cluster then includes the starts of this combination.
     fn all_ways(&mut self, seen: &mut BTreeSet<BTreeMap<usize, u64>>) -> bool {
         let Some(leaders) = self.next() else { return true };
         for n in leaders {
@@ -506,7 +506,7 @@ impl Trial<'_> {
     }
 
     /// Starts a user once more. If the free servers do not suffice, all started tasks are placed anew.
-    /// Returns whether the start was made.
+    /// Returns `true` if the start was made.
     fn start(&mut self, n: usize) -> bool {
         match self.standing.find(n, &mut self.steps) {
             Answer::Yes(start) => {

@@ -34,7 +34,7 @@ impl Need {
         Rational::from(&self.least - &has)
     }
 
-    /// Returns whether servers on offer can meet the need.
+    /// Returns `true` if servers on offer can meet the need.
     pub(super) fn can_be_met(&self) -> bool {
         self.least <= 0 || self.by_offer.iter().any(|own| *own > 0)
     }

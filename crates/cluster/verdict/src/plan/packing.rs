@@ -670,7 +670,7 @@ pub(super) fn started(lots: &[Lot], placed: &[Placed]) -> Vec<Started> {
     started.collect()
 }
 
-/// Tests the starts one after the other with the predicate [`Standing::may_start`]. Returns whether all
+/// Tests the starts one after the other with the predicate [`Standing::may_start`]. Returns `true` if all
 /// starts can be made.
 fn replays(
     mut standing: Standing<'_>,

@@ -146,14 +146,14 @@ fn movable(problem: &Problem, rules: &TaskRules, standing: &Standing<'_>) -> Vec
 
 /// The numbers of a cluster that must not get worse when servers go.
 struct Numbers {
-    /// Whether a user waits today, indexed by user.
+    /// True if a user waits today, indexed by user.
     waiting: Vec<bool>,
     /// The amount below the fair share, by queue and resource.
     lacking: Vec<Vector>,
     /// The lack of guarantees, in tasks of each user. It is 0 unless the user waits and the fair shares would
     /// meet the guarantees.
     lack: Vec<Rational>,
-    /// Whether the fair shares meet all guarantees; `None` if that is not known.
+    /// True if the fair shares meet all guarantees. `None` if that is not known.
     can_be_met: Option<bool>,
     /// The amount in excess of each exceeded bound.
     exceeded: Vec<(Bound, Rational)>,
@@ -209,7 +209,7 @@ impl Numbers {
         Ok(Self { waiting, lacking, lack, can_be_met, exceeded: exceeded.collect() })
     }
 
-    /// Returns whether some number is worse than before.
+    /// Returns `true` if some number is worse than before.
     fn is_worse(&self, before: &Self) -> bool {
         let lacks = |(now, was): (&Vector, &Vector)| now.iter().zip(was).any(|(now, was)| now > was);
         let exceeds = |(bound, amount): &(Bound, Rational)| {
@@ -321,7 +321,7 @@ impl<'p> Search<'_, 'p> {
         Place { class, index: self.standing.servers.classes[class][at].index }
     }
 
-    /// Returns whether some number gets worse if one server goes and its tasks move.
+    /// Returns `true` if some number gets worse if one server goes and its tasks move.
     fn is_worse_without(&mut self, (class, at): At, moves: &[Relocation]) -> Result<bool, ClusterError> {
         let place = self.place((class, at));
         let mut placements: BTreeMap<Place, BTreeMap<usize, Rational>> = BTreeMap::new();
@@ -358,7 +358,7 @@ impl<'p> Search<'_, 'p> {
         Ok(now.is_worse(&self.before))
     }
 
-    /// Returns whether one task of a user may run on a server instead of a server of the class `from`.
+    /// Returns `true` if one task of a user may run on a server instead of a server of the class `from`.
     fn may_move(&self, n: usize, from: usize, (class, at): At) -> bool {
         let rule = self.standing.rules.of(n);
         let server = &self.standing.servers.classes[class][at];
@@ -640,8 +640,8 @@ impl<'p> Search<'_, 'p> {
     }
 }
 
-/// Returns whether a task may move between two classes. A task of a gang must stay inside every class set that contains
-/// its old class, because its gang may run on any of these sets.
+/// Returns `true` if a task may move between two classes. A task of a gang must stay inside every class set
+/// that contains its old class, because its gang may run on any of these sets.
 fn class_is_allowed(sets: &[Vec<usize>], is_gang: bool, from: usize, to: usize) -> bool {
     if sets.is_empty() {
         return true;

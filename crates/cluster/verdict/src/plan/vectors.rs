@@ -77,7 +77,7 @@ impl<'o> Vectors<'o> {
         self.heap.peek().map(|Reverse(node)| &node.bound)
     }
 
-    /// Returns whether the search keeps too many sets in memory.
+    /// Returns `true` if the search keeps too many sets in memory.
     pub(super) fn is_full(&self) -> bool {
         self.heap.len() > MOST_SETS
     }
@@ -103,7 +103,7 @@ pub(super) fn price(offers: &[Offer], counts: &[u64]) -> Rational {
     offers.iter().zip(counts).map(|(offer, count)| Rational::from(&offer.price * *count)).sum()
 }
 
-/// Returns whether some set in `others` has at least as many servers of each class as the set `counts`.
+/// Returns `true` if some set in `others` has at least as many servers of each class as the set `counts`.
 pub(super) fn is_within(counts: &[u64], others: &[Vec<u64>]) -> bool {
     others.iter().any(|other| counts.iter().zip(other).all(|(a, b)| a <= b))
 }

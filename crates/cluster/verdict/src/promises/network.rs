@@ -94,7 +94,7 @@ impl Network {
     }
 
     /// Searches for the nodes to which more could flow, in order of their distance, until `until` is reached.
-    /// Returns whether each node is reached, and the last arc of the path to the node.
+    /// Returns for each node whether it is reached, and the last arc of the path to the node.
     fn paths(&self, from: usize, until: Option<usize>) -> (Vec<bool>, Vec<usize>) {
         let mut is_reached = vec![false; self.leaving.len()];
         let mut by = vec![0; self.leaving.len()];

@@ -48,7 +48,7 @@ impl Piece {
         self.form.as_ref().and_then(|form| form.at(&self.from, t))
     }
 
-    /// Returns whether the function is constant on the piece.
+    /// Returns `true` if the function is constant on the piece.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         matches!(&self.form, Some(Form::Linear { slope, .. }) if slope.is_zero())
@@ -280,7 +280,7 @@ fn piece<E>(
     Ok(Piece { from: start.clone(), to: end, values: [at_start, at_end], form })
 }
 
-/// Returns whether a form agrees with the function at points between two other points.
+/// Returns `true` if a form agrees with the function at points between two other points.
 fn holds_between<E>(
     form: &Form,
     from: &Rational,

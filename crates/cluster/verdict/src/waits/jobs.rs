@@ -180,7 +180,7 @@ impl Jobs {
         self.records.iter().map(|(_, row)| Row { runs, ..row.clone() }).collect()
     }
 
-    /// Returns whether the duration of some job is random.
+    /// Returns `true` if the duration of some job is random.
     pub fn is_random(&self) -> bool {
         let waiting = self.lines.iter().flat_map(|line| {
             let named = line.named.iter().map(|job| &job.lengths);
@@ -203,7 +203,7 @@ impl Jobs {
 }
 
 impl Line {
-    /// Returns whether some jobs of the line have no names.
+    /// Returns `true` if some jobs of the line have no names.
     fn has_others(&self) -> bool {
         self.admitted > 0 || self.jobs > self.named.len() as u64
     }

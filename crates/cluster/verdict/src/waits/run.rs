@@ -39,7 +39,7 @@ impl Blocked {
         broken_bound(standing, user).map_or(Self::Servers, Self::Bound)
     }
 
-    /// Returns whether the job certainly still cannot start. `released` are the users and servers of the
+    /// Returns `true` if the job certainly still cannot start. `released` are the users and servers of the
     /// tasks that have ended since the job was last tried. Other jobs may have started since then.
     pub fn is_certain(&self, standing: &Standing<'_>, user: usize, released: &[(usize, Place)]) -> bool {
         let problem = standing.problem;
@@ -116,7 +116,7 @@ struct State<'p> {
     ends: BinaryHeap<Reverse<(u64, usize)>>,
     /// The number of jobs that have started, for each line.
     started: Vec<u64>,
-    /// Whether a job with names has started, indexed by line and position.
+    /// True if a job with names has started, indexed by line and position.
     has_started: Vec<Vec<bool>>,
     /// The number of admitted jobs that have no server yet, for each line.
     admitted: Vec<u64>,
@@ -317,7 +317,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
         None
     }
 
-    /// Starts the next job. Returns whether a job could start.
+    /// Starts the next job. Returns `true` if a job could start.
     fn start_next(&mut self, state: &mut State<'p>) -> bool {
         // The first line of each list with a job that could start.
         let mut heads: Vec<(usize, usize, Assignment)> = Vec::new();

@@ -435,7 +435,7 @@ fn guarantees_with_the_least_servers() {
     assert!(sum[0] > 100, "{sum:?}");
 }
 
-/// Returns whether some number of a verdict gets worse. The numbers are the amounts that queues lack, the
+/// Returns `true` if some number of a verdict gets worse. The numbers are the amounts that queues lack, the
 /// lacks of guarantees, and the excesses over limits.
 fn is_worse(before: &Verdict, after: &Verdict) -> bool {
     let lacks = before

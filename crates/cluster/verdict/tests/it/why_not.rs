@@ -258,8 +258,8 @@ fn to(raise: &[Raise]) -> Vec<(Obstacle, Rational)> {
     raise.iter().map(|of| (of.obstacle, of.to.clone())).collect()
 }
 
-/// Returns whether a set of tasks may be stopped for user `n`. This is a second implementation, independent of the
-/// program.
+/// Returns `true` if a set of tasks may be stopped for user `n`. This is a second implementation, independent
+/// of the program.
 pub fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) -> bool {
     let own = running.together(n);
     let priority = own.iter().map(|k| running.constraint(*k).priority).min().unwrap();

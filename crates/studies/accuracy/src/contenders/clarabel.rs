@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 
 #[derive(Debug, Clone, Copy)]
 struct Clarabel {
-    /// The tolerance for gap and feasibility; `None` for the default.
+    /// The tolerance for gap and feasibility. `None` stands for the default.
     tolerance: Option<f64>,
 }
 

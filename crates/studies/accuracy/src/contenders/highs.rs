@@ -32,7 +32,7 @@ struct Highs {
     method: &'static str,
     solver: &'static str,
     crossover: &'static str,
-    /// The tolerance for feasibility and gap; `None` for the default.
+    /// The tolerance for feasibility and gap. `None` stands for the default.
     tolerance: Option<f64>,
 }
 

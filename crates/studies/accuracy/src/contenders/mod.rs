@@ -35,10 +35,10 @@ pub trait Contender: Send + Sync {
     /// Returns a description in one line.
     fn about(&self) -> String;
 
-    /// Returns whether the contender can solve problems of this kind.
+    /// Returns `true` if the contender can solve problems of this kind.
     fn takes(&self, kind: Kind) -> bool;
 
-    /// Returns whether the contender can solve this problem, given that it can solve problems of this kind.
+    /// Returns `true` if the contender can solve this problem, given that it can solve problems of this kind.
     /// Other problems have no records.
     fn applies(&self, case: &Case) -> bool {
         self.takes(case.kind)

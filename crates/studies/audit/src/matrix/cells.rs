@@ -168,7 +168,8 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Returns whether the state of the cell agrees with the claim, or `None` if the cell is open.
+    /// Returns `true` if the state of the cell agrees with the claim. Returns `None` if the cell
+    /// is open.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         match self.cell.state {
@@ -378,8 +379,8 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     Some(Shown { problem: refuted.problem, allocation: given, margin, examination, pair: Some(pair) })
 }
 
-/// Returns whether every pair of answers to the two problems refutes the property. Tasks are linear in the allocation,
-/// so it suffices to test the extreme answers.
+/// Returns `true` if every pair of answers to the two problems refutes the property. Tasks are linear in the
+/// allocation, so it suffices to test the extreme answers.
 fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
     let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
     else {
@@ -417,7 +418,7 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
     }
 }
 
-/// Returns whether the selection among placements decides. In that case the mechanism has one answer to the
+/// Returns `true` if the selection among placements decides. In that case the mechanism has one answer to the
 /// true problem, and several answers to the lie. All answers to the lie give every user the same tasks. Some
 /// of them cost the liar tasks.
 fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> bool {

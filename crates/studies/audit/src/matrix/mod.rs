@@ -107,7 +107,7 @@ impl Progress {
         &self.settings
     }
 
-    /// Returns whether the search is complete.
+    /// Returns `true` if the search is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.main.iter().chain(&self.of_claims).all(|search| search.is_complete(self.settings.instances))
@@ -170,8 +170,8 @@ impl Progress {
         }
     }
 
-    /// Returns whether the main search of the mechanism answers the claim. It answers the claim if both have
-    /// the same premises, or if the counterexample of the search satisfies the premises of the claim.
+    /// Returns `true` if the main search of the mechanism answers the claim. It answers the claim if both
+    /// have the same premises, or if the counterexample of the search satisfies the premises of the claim.
     fn answers(&self, claim: &Claim, premises: Premises) -> bool {
         let found = self.found(&self.main, claim).filter(|_| claim.select.is_none());
         claim.select.is_none() && premises == self.settings.premises

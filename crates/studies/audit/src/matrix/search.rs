@@ -165,7 +165,7 @@ impl Search {
         self.parts(instances).iter().sum()
     }
 
-    /// Returns whether the search has ended: all columns are refuted, or all problems have been examined.
+    /// Returns `true` if the search has ended: all columns are refuted, or all problems have been examined.
     #[must_use]
     pub fn is_complete(&self, instances: u64) -> bool {
         self.at >= self.numbers(instances) || self.cells.iter().all(|cell| cell.found.is_some())

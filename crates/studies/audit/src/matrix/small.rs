@@ -239,7 +239,7 @@ impl Small {
             && self.users.iter().all(|user| is_something(&user.demand) && user.may_use.contains(&true))
     }
 
-    /// Returns whether no other order of users, classes and resources gives a smaller number.
+    /// Returns `true` if no other order of users, classes and resources gives a smaller number.
     fn is_first(&self, layer: &Layer) -> bool {
         if !self.users.is_sorted() {
             return false;

@@ -162,7 +162,7 @@ impl SearchFile {
         }
     }
 
-    /// Returns whether the file's search has the same name, premises and selection as `search`.
+    /// Returns `true` if the file's search has the same name, premises and selection as `search`.
     fn is_of(&self, search: &Search) -> bool {
         registry::find(&self.mechanism).is_some_and(|of| of.info.id == search.subject.mechanism.info.id)
             && self.select.as_deref() == search.select

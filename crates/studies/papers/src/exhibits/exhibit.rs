@@ -40,7 +40,7 @@ impl Exhibit {
         self.data.and_then(|data| data.folder().err())
     }
 
-    /// Returns whether the entry belongs to the table or figure.
+    /// Returns `true` if the entry belongs to the table or figure.
     #[must_use]
     pub fn holds(&self, entry: &Entry) -> bool {
         self.values.iter().any(|value| is_part(&entry.id, value))
@@ -52,13 +52,13 @@ impl Exhibit {
         self.values
     }
 
-    /// Returns whether the table or figure has computed values.
+    /// Returns `true` if the table or figure has computed values.
     #[must_use]
     pub const fn has_values(&self) -> bool {
         !self.values.is_empty()
     }
 
-    /// Returns whether the table or figure has a picture.
+    /// Returns `true` if the table or figure has a picture.
     #[must_use]
     pub const fn is_drawn(&self) -> bool {
         self.draw.is_some()

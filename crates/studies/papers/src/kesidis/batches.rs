@@ -66,8 +66,8 @@ impl Quantity {
         }
     }
 
-    /// Returns whether the printed value lies in the range of the middle 99 % of the batches. `unit` is the unit to
-    /// which the paper rounds.
+    /// Returns `true` if the printed value lies in the range of the middle 99 % of the batches. `unit` is the
+    /// unit to which the paper rounds.
     pub fn is_usual(&self, printed: Printed, value: f64, unit: f64) -> bool {
         let of_batches = match printed {
             Printed::Mean => &self.means,

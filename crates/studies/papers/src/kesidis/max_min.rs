@@ -30,7 +30,7 @@ enum Reading {
     Proven,
 }
 
-/// Returns whether the levels `U_n` of an allocation are max-min fair by Definition 1.
+/// Returns `true` if the levels `U_n` of an allocation are max-min fair by Definition 1.
 fn is_fair(problem: &Problem, x: &Allocation, levels: &[Rational], reading: Reading) -> bool {
     (0..problem.n_servers()).all(|i| {
         if (0..problem.n_resources()).all(|r| left(problem, x, i, r) > 0) {

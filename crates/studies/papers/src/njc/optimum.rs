@@ -51,8 +51,8 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<ProvenOptimum, 
     }
 }
 
-/// Returns whether the allocation maximises `sum_n w_n g_a(x_n)` exactly. The result is proven, and the proof
-/// has been checked.
+/// Returns `true` if the allocation maximises `sum_n w_n g_a(x_n)` exactly. The result is proven, and the
+/// proof has been checked.
 pub fn certified_without_gap(
     problem: &Problem,
     allocation: &Allocation,

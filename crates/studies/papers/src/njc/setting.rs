@@ -74,12 +74,12 @@ pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, P
     examination.certificate.claims.into_iter().next().ok_or_else(|| "there is no claim".into())
 }
 
-/// Returns whether the axiom holds according to the exact crate.
+/// Returns `true` if the axiom holds according to the exact crate.
 pub fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<bool, PaperError> {
     Ok(judge(problem, x, axiom)?.holds == Some(true))
 }
 
-/// Returns whether no user has a justified complaint by equations (1) and (2).
+/// Returns `true` if no user has a justified complaint by equations (1) and (2).
 pub fn is_fair(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     Ok(holds(problem, x, Axiom::Feasible)? && holds(problem, x, Axiom::Njc)?)
 }

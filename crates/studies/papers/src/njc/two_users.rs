@@ -123,7 +123,7 @@ pub fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError>
     Ok(corners.into_iter().collect())
 }
 
-/// Returns whether two of the bounds hold with equality, including `x_i <= 1`.
+/// Returns `true` if two of the bounds hold with equality, including `x_i <= 1`.
 fn is_corner(problem: &Problem, x: &[Rational]) -> bool {
     let saturated = loads(problem, x).iter().filter(|load| **load == 1).count();
     saturated + x.iter().filter(|x| **x == 1).count() >= 2

@@ -146,7 +146,7 @@ fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation])
     }
 }
 
-/// Returns whether `U_n(w_n / w_m a_m) > x_n` for some users `n` and `m`, where `a_m` is the demand of all
+/// Returns `true` if `U_n(w_n / w_m a_m) > x_n` for some users `n` and `m`, where `a_m` is the demand of all
 /// tasks of `m`.
 fn has_envy(problem: &Problem, allocation: &Allocation) -> bool {
     let users = problem.users();

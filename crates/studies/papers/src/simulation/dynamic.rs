@@ -1,4 +1,4 @@
-//! DRFH, Figure 4: three users come and go on 100 servers drawn from Table I.
+//! DRFH, Figure 4: three users arrive and leave on 100 servers drawn from Table I.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Share};

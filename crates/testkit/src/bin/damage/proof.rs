@@ -67,7 +67,7 @@ impl Proof {
 }
 
 impl Answer {
-    /// Returns whether the verified checker and the kernel contradict each other: one accepts and the other
+    /// Returns `true` if the verified checker and the kernel contradict each other: one accepts and the other
     /// refuses. It is no contradiction if the verified checker does not cover a certificate, or if the kernel
     /// finds it too large.
     pub fn contradicts(&self, kernel: &Finding) -> bool {
