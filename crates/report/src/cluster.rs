@@ -145,7 +145,7 @@ fn who_is_over(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Returns the next command to run. Returns `None` if nothing needs to be done.
+/// Returns the next command to run. Returns `None` if no action is needed.
 fn next(verdict: &Verdict) -> Option<String> {
     let is_below = verdict.below_fair_share().next().is_some();
     if is_below && verdict.starts.is_some() {

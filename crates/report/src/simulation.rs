@@ -213,7 +213,7 @@ pub struct HalfLifeStudy {
     pub runs: u32,
     /// True if times are in seconds, because a half-life was stated with a unit such as `7d`.
     pub are_seconds: bool,
-    /// One row for each half-life: its text as stated, its time (`None` if nothing decays), and for each user
+    /// One row for each half-life: its text as stated, its time (`None` if usage does not decay), and for each user
     /// the mean waiting time of a task.
     pub rows: Vec<(String, Option<f64>, WaitingTimes)>,
 }

@@ -134,8 +134,8 @@ fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &
                 class_sets.push(set);
             }
         }
-        // A set that contains all classes of the user constrains nothing. Sets for a gang of one task
-        // constrain nothing either.
+        // A set that contains all classes of the user has no effect. Sets for a gang of one task
+        // have no effect either.
         if key.gang == 1 || class_sets.iter().any(|set| set.len() == own.len()) {
             class_sets.clear();
         }

@@ -433,7 +433,7 @@ fn sacct(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         if to < from {
             return Err(reader.error(format!("End: {} is before the start {}", shown(end), shown(start))));
         }
-        // A job without a duration used nothing.
+        // The usage of a job without a duration is 0.
         for resource in resources.split(',').filter(|_| from < to) {
             let (name, amount) = trackable(resource).ok_or_else(|| {
                 let found = shown(resource);

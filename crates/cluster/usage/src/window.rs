@@ -81,7 +81,7 @@ pub struct Balance {
     /// The amount that the queue used over its fair share, at any time. `None` if the history does not state
     /// the fair share.
     pub over: Option<Rational>,
-    /// True if the history says when the queue wanted more of the resource.
+    /// True if the history states when the queue wanted more of the resource.
     pub says_wants: bool,
 }
 

@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::output;
 
 /// Writes a document to a file in one step, or to standard output. Returns `true` if the document went to
-/// standard output. In this case nothing else may be written to standard output.
+/// standard output. In this case no other text may be written to standard output.
 ///
 /// # Errors
 /// If the file cannot be written.

@@ -18,7 +18,7 @@ pub fn accuracy(records: &[Record]) -> Page {
     opening(records).append(tables(records))
 }
 
-/// Returns the beginning of the page, which says what was measured.
+/// Returns the beginning of the page, which describes the measurements.
 #[must_use]
 pub fn opening(records: &[Record]) -> Page {
     let cases: Vec<(&str, &str)> = of_each(records, |record| (record.kind.name(), record.instance.as_str()));

@@ -58,7 +58,8 @@ impl Exhaustive {
     /// Enumerates the matrices of demands and their classes.
     ///
     /// # Errors
-    /// [`HuntError::TooLarge`]; [`HuntError::OutOfTime`].
+    /// [`HuntError::TooLarge`] if there are too many matrices, and [`HuntError::OutOfTime`] if the time limit is
+    /// reached.
     pub fn new(settings: &Settings, clock: &Clock) -> Result<Self, HuntError> {
         let n_types = settings.types;
         let demands = demand_vectors(settings)?;

@@ -134,7 +134,8 @@ impl Hunt {
     /// Creates a hunt.
     ///
     /// # Errors
-    /// [`HuntError::Setting`], [`HuntError::TooLarge`].
+    /// [`HuntError::Setting`] if a setting is out of range, and [`HuntError::TooLarge`] if there are too many
+    /// instances to search all of them.
     pub fn new(settings: Settings) -> Result<Self, HuntError> {
         Self::within(settings, Clock::default())
     }

@@ -32,7 +32,7 @@ impl Instance {
     /// Returns the instance as a reservation problem with these loads. Missing loads are 0.
     ///
     /// # Errors
-    /// [`ProblemError`] for a type that demands nothing or does not fit.
+    /// [`ProblemError`] for a type that demands no resource or does not fit on a server.
     pub fn problem(&self, loads: &[Rational]) -> Result<Reservation, ProblemError> {
         let resources: Vec<String> = (1..=self.capacity.len()).map(|r| format!("r{r}")).collect();
         let named = |values: &[u32]| -> Vec<(String, Rational)> {

@@ -226,7 +226,7 @@ impl Walk<'_> {
 
     /// Sets the reward of type `j` so that two random maximal configurations earn about the same.
     fn tie(&mut self, instance: &mut Instance, j: usize) {
-        // An earlier change may have left a type that demands nothing.
+        // An earlier change may have left a type that demands no resource.
         let Some(list) = instance.maximal().filter(|list| !list.is_empty()) else { return };
         let one = self.random.random_range(0..list.len() as u64) as usize;
         let other = self.random.random_range(0..list.len() as u64) as usize;

@@ -3,7 +3,7 @@
 
 use evenhand_papers::{album, entries, exhibits, is_part, starts};
 
-/// Entries that contradict the published value. The note of each says why.
+/// Entries that contradict the published value. The note of each entry states the reason.
 const DIFFER: [&str; 34] = [
     "drfh.figure-4.alone",
     "drfh.figure-4.two-users",

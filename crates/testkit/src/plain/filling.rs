@@ -35,7 +35,7 @@ pub fn ongoing(problem: &Problem, rule: Rule, seed: u64) -> Naive<'_> {
     Naive { allowed, ..Naive::new(problem, rule, &Rational::from(1), seed) }
 }
 
-/// Returns empty servers that come and go. Shares are fractions of `whole`.
+/// Returns empty servers, which may be added and removed. Shares are fractions of `whole`.
 pub fn ongoing_among<'p>(problem: &'p Problem, whole: &'p Problem, rule: Rule, seed: u64) -> Naive<'p> {
     Naive { whole, ..ongoing(problem, rule, seed) }
 }

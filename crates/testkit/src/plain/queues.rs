@@ -1,4 +1,4 @@
-//! Whole tasks that come and go, served by hierarchical filling with preemption. Every decision is computed
+//! Whole tasks that arrive and finish, served by hierarchical filling with preemption. Every decision is computed
 //! anew from the running tasks.
 
 use evenhand_problem::{Problem, Rational};
@@ -51,13 +51,13 @@ pub struct Queues<'p> {
 }
 
 impl<'p> Queues<'p> {
-    /// Creates queues in which nothing runs.
+    /// Creates queues without running tasks.
     #[must_use]
     pub fn new(problem: &'p Problem, stops: Stops, last: bool) -> Self {
         Self::among(problem, problem, stops, last)
     }
 
-    /// Creates queues in which servers come and go. Shares are fractions of `whole`.
+    /// Creates queues whose servers may be added and removed. Shares are fractions of `whole`.
     #[must_use]
     pub fn among(problem: &'p Problem, whole: &'p Problem, stops: Stops, last: bool) -> Self {
         let classes = problem.servers().iter().enumerate();

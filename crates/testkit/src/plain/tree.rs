@@ -278,7 +278,7 @@ impl Tree<'_> {
 
     fn limit(&self, v: Node, r: usize) -> Option<Rational> {
         match v {
-            // If nothing is kept back, the classes alone bound the running tasks.
+            // If no capacity is kept back, the classes alone bound the running tasks.
             Node::Root => {
                 let mut lending = self
                     .problem

@@ -57,7 +57,7 @@ impl Record<'_> {
 pub(super) enum Piece<'r> {
     Record(Record<'r>),
     Row(Row<'r>),
-    /// A line that says that there are no entries, such as `No jobs in the system`.
+    /// A line that states that there are no entries, such as `No jobs in the system`.
     NoEntries(&'r str),
 }
 

@@ -126,7 +126,7 @@ pub fn cheapest(costs: &[&[u64]], gang: u64) -> Option<u64> {
     if capacity < gang {
         return None;
     }
-    // Tasks cost nothing on servers that have free capacity for them.
+    // The cost of tasks is 0 on servers that have free capacity for them.
     let room: u64 = costs.iter().map(|of| of.iter().take_while(|cost| **cost == 0).count() as u64).sum();
     if room >= gang {
         return Some(0);

@@ -608,7 +608,7 @@ pub(super) fn plan(
             search.best = Some((more, placed));
         }
     } else if most == tasks {
-        // With one server of each class for each task, further servers change nothing.
+        // With one server of each class for each task, further servers make no difference.
         search.judged += 1;
         match packing.judge(&vec![most; offers.len()], &mut search.steps) {
             Room::No => return ends(Outcome::Impossible(Obstacle::NoPlacement), false),

@@ -136,7 +136,7 @@ fn document(
     })
 }
 
-/// Returns the share by which the claims are served. With one resource, multipliers and families change nothing.
+/// Returns the share by which the claims are served. With one resource, multipliers and families have no effect.
 fn share(problem: &Problem, rule: Option<Rule>, is_kai: bool) -> Value {
     if is_kai {
         return json!({"of": "usage", "over": "guarantee", "guarantees": "compared"});

@@ -86,7 +86,7 @@ impl Network {
         if flow.is_zero() || !other.reachable(from)[to] {
             return Rational::new();
         }
-        // At most the flow of the arc is asked for, so that a path without capacities ends.
+        // At most the flow of the arc is requested, so that a path without capacities ends.
         let end = other.leaving.len();
         other.leaving.push(Vec::new());
         other.add(to, end, Some(flow));

@@ -93,7 +93,7 @@ fn a_horizon_ends_runs_and_quantiles_count_all_of_them() {
     let of = small();
     let stated = Settings { horizon: Some(HOUR), ..settings(Law::Fixed(HOUR)) };
     let waits = Waits::new(&of, &stated).unwrap();
-    // At that moment `b` and `c` use nothing. So the order of the file decides, and `b` gets all GPUs.
+    // At that moment `b` and `c` use no GPUs. So the order of the file decides, and `b` gets all GPUs.
     let started: Vec<usize> =
         waits.rows.iter().filter(|row| !row.starts.is_empty()).map(|row| row.user).collect();
     assert_eq!(started, [1], "{:?}", waits.rows);

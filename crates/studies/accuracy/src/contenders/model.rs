@@ -1,4 +1,4 @@
-//! Problems in doubles for solvers. Every number is rounded to the nearest double, and nothing is scaled.
+//! Problems in doubles for solvers. Every number is rounded to the nearest double, and no number is scaled.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Problem, Sharing};

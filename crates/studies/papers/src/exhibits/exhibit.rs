@@ -12,7 +12,7 @@ type Draw = fn() -> Result<String, PaperError>;
 pub struct Exhibit {
     /// The name, such as `drfh.figure-2`.
     pub id: &'static str,
-    /// A title that says what the table or figure shows.
+    /// A title that describes the content of the table or figure.
     pub title: &'static str,
     /// The prefixes of the ids of the entries in the table or figure.
     values: &'static [&'static str],
