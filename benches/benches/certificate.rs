@@ -27,7 +27,7 @@ fn certified(problem: &Problem, allocation: &Allocation) -> Certificate {
     examination.certificate
 }
 
-/// Certifies from the allocation alone, which solves again to compute the evidence.
+/// Measures certifying from the allocation alone, which solves again to compute the evidence.
 #[divan::bench(args = USERS)]
 fn certify_from_allocation(bencher: Bencher, users: usize) {
     let (problem, allocation) = solved(users);
@@ -58,7 +58,7 @@ fn verify(bencher: Bencher, users: usize) {
     bencher.bench(|| assert!(check(&certificate).valid));
 }
 
-/// The cost of certifying many users, each allowed on half of ten classes.
+/// Measures certifying many users, each of which may run on half of ten classes.
 #[divan::bench(args = [1_000, 10_000], sample_count = 5)]
 fn certify_half(bencher: Bencher, users: usize) {
     let problem = half(10, 3, users, 1).unwrap();
@@ -66,7 +66,7 @@ fn certify_half(bencher: Bencher, users: usize) {
     bencher.bench(|| certified(&problem, &allocation).to_json());
 }
 
-/// The cost of `check` on such a certificate, including reading it.
+/// Measures `check` on such a certificate, including reading the certificate.
 #[divan::bench(args = [1_000, 10_000], sample_count = 5)]
 fn check_half(bencher: Bencher, users: usize) {
     let problem = half(10, 3, users, 1).unwrap();
@@ -74,7 +74,8 @@ fn check_half(bencher: Bencher, users: usize) {
     bencher.bench(|| assert!(check_text(&text, Some(Sharing::Rdm)).valid));
 }
 
-/// Users that share nothing: there are as many proofs of levels as users, each about one user.
+/// Measures certifying users that share no server. There are as many proofs of levels as users, and each
+/// proof is about one user.
 #[divan::bench(args = [1_000, 3_000], sample_count = 5)]
 fn certify_own_classes(bencher: Bencher, users: usize) {
     let problem = own_classes(users).unwrap();
@@ -82,7 +83,7 @@ fn certify_own_classes(bencher: Bencher, users: usize) {
     bencher.bench(|| certified(&problem, &allocation).to_json());
 }
 
-/// The same number of users on one class, each with its own resource.
+/// Measures certifying the same number of users on one class, where each user has its own resource.
 #[divan::bench(args = [1_000, 3_000], sample_count = 5)]
 fn certify_own_resources(bencher: Bencher, users: usize) {
     let problem = own_resources(users).unwrap();
@@ -90,7 +91,7 @@ fn certify_own_resources(bencher: Bencher, users: usize) {
     bencher.bench(|| certified(&problem, &allocation).to_json());
 }
 
-/// The claims of [`drfh_proven`] one by one, and the preparation that all of them need.
+/// Measures the claims of [`drfh_proven`] one by one, and the preparation that all of them need.
 #[divan::bench(args = ["integers", "feasible", "max-min", "pareto-optimal"])]
 fn part_of_300(bencher: Bencher, part: &str) {
     let problem = google(300, 1, Tasks::Unlimited).unwrap();

@@ -32,7 +32,7 @@ fn path_scarce(bencher: Bencher, users: usize) {
     bencher.bench(|| assert_eq!(follow(&pool, &settings).status, PathStatus::Solved));
 }
 
-/// The trajectory to `c` = 10^6 with 200 users and 4 resources.
+/// Measures the trajectory to `c` = 10^6 with 200 users and 4 resources.
 #[divan::bench(args = ["dopri5", "dop853"])]
 fn trajectory(bencher: Bencher, method: &str) {
     let pool = pool(Law::Scarce, 200, 4);
@@ -48,8 +48,8 @@ fn trajectory(bencher: Bencher, method: &str) {
     });
 }
 
-/// A cluster of 27 classes and 3 resources with the exact gap: the optimum of `evenhand_ode::cluster`, the rounding and the
-/// proof.
+/// Measures a cluster of 27 classes and 3 resources with the exact gap: the optimum of
+/// `evenhand_ode::cluster`, the rounding and the proof.
 #[divan::bench(args = [30, 100])]
 fn cluster_proportional(bencher: Bencher, users: usize) {
     let problem = general(27, 3, users, 1, Tasks::Finite).unwrap();
@@ -68,14 +68,14 @@ fn pool_njc_exact(bencher: Bencher, users: usize) {
     bencher.bench(|| assert!(allocate(&problem, "njc", Arithmetic::Exact)));
 }
 
-/// The exact answer of the linear Fisher market.
+/// Measures the exact answer of the linear Fisher market.
 #[divan::bench(args = [100, 300])]
 fn ps_dsf_tdm_exact(bencher: Bencher, users: usize) {
     let problem = general(27, 3, users, 1, Tasks::Finite).unwrap();
     bencher.bench(|| assert!(allocate(&problem, "ps-dsf-tdm", Arithmetic::Exact)));
 }
 
-/// Solves, and returns whether some user gets tasks.
+/// Solves a problem, and returns `true` if at least one user gets tasks.
 fn allocate(problem: &Problem, mechanism: &str, arithmetic: Arithmetic) -> bool {
     let found = registry::find(mechanism).unwrap().allocate(problem, arithmetic).unwrap();
     found.allocation.totals().iter().any(|x| *x > 0)

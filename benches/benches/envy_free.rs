@@ -1,4 +1,4 @@
-//! Benchmark of exact envy-freeness of the exact DRFH allocation, which is full of ties.
+//! Benchmark of exact envy-freeness of the exact DRFH allocation, which has many ties.
 
 use divan::Bencher;
 use evenhand_benches::instances::{Tasks, google};

@@ -1,4 +1,5 @@
-//! Benchmark of DRFH of the Google table with unlimited tasks: one linear programme, one level.
+//! Benchmark of DRFH of the Google table with unlimited tasks, which needs one linear programme and has one
+//! level.
 
 use divan::Bencher;
 use evenhand_benches::instances::{Tasks, google};

@@ -9,7 +9,7 @@ fn main() {
     divan::main();
 }
 
-/// A problem with these numbers of users, classes and resources.
+/// Measures reading a problem with these numbers of users, classes and resources.
 #[divan::bench(args = [(1000, 10, 2), (10_000, 10, 2), (10_000, 1000, 8)])]
 fn problem(bencher: Bencher, (users, classes, resources): (usize, usize, usize)) {
     let problem = general(classes, resources, users, 1, Tasks::Finite).unwrap();
@@ -20,7 +20,7 @@ fn problem(bencher: Bencher, (users, classes, resources): (usize, usize, usize))
         .bench(|| assert_eq!(source.problem().unwrap().n_users(), users));
 }
 
-/// An exact allocation, which has long numbers.
+/// Measures reading an exact allocation, which contains long numbers.
 #[divan::bench(args = [300, 900])]
 fn exact_allocation(bencher: Bencher, users: usize) {
     let problem = google(users, 1, Tasks::Finite).unwrap();

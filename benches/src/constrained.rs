@@ -1,16 +1,17 @@
-//! Random clusters with placement constraints, the same on every machine for the same arguments.
+//! Random clusters with placement constraints. They are the same on every machine for the same arguments.
 //!
-//! All numbers are whole: demands from 1 to 32 of each of three resources, weights from 1 to 10, classes with 16 to 256 of each
-//! resource and up to 199 servers. The clusters differ in the classes on which users may run.
+//! All numbers are whole: demands from 1 to 32 of each of three resources, weights from 1 to 10, and classes
+//! with 16 to 256 of each resource and up to 199 servers. The clusters differ in the classes on which users
+//! may run.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
 use crate::instances::Random;
 
 const N_RESOURCES: usize = 3;
-/// The number of machine attributes of [`Eligibility::Attributes`].
+/// The number of attributes of machines for [`Eligibility::Attributes`].
 const N_ATTRIBUTES: usize = 6;
-/// The number of values of an attribute; smaller values are more frequent (Zipf, exponent 1.6).
+/// The number of values of an attribute. Smaller values are more frequent (Zipf, exponent 1.6).
 const N_VALUES: u64 = 8;
 
 /// The classes on which users may run.
@@ -18,11 +19,12 @@ const N_VALUES: u64 = 8;
 pub enum Eligibility {
     /// All classes.
     Everywhere,
-    /// A random set of classes, whose size is between these numbers.
+    /// A random set of classes. The size of the set is between these numbers.
     Few(usize, usize),
-    /// For each machine attribute, a quarter of the users asks for one of its values.
+    /// The classes with one value of an attribute. For each attribute of machines, a quarter of the users
+    /// requires one of its values.
     Attributes,
-    /// One of many pools of five classes; one user in twenty may run in two pools.
+    /// One of many pools of five classes. One user in twenty may run in two pools.
     Pools,
 }
 
@@ -35,11 +37,13 @@ pub struct Shape {
     pub n_classes: usize,
     /// The classes on which users may run.
     pub eligibility: Eligibility,
-    /// The percentage of the users with a finite number of tasks, around the number they would get.
+    /// The percentage of users with a finite number of tasks. This number is around the number of tasks that
+    /// they would get.
     pub finite: u64,
-    /// The percentage of the demands that are 0.
+    /// The percentage of demands that are 0.
     pub zero: u64,
-    /// The number of kinds of users. Users of one kind differ only in their weights. `None` means a kind for each user.
+    /// The number of kinds of users. Users of the same kind differ only in their weights. `None` if each user
+    /// has its own kind.
     pub kinds: Option<usize>,
 }
 
@@ -50,7 +54,7 @@ impl Shape {
         Self { n_users, n_classes, eligibility, finite: 0, zero: 0, kinds: None }
     }
 
-    /// Returns the name in tables, such as `1000x300 attributes`.
+    /// Returns the name of the shape in tables, such as `1000x300 attributes`.
     #[must_use]
     pub fn name(&self) -> String {
         let kind = match self.eligibility {
@@ -65,10 +69,10 @@ impl Shape {
         format!("{}x{} {kind}{finite}{zero}{kinds}", self.n_users, self.n_classes)
     }
 
-    /// Returns the problem of a seed.
+    /// Returns the problem with the seed `seed`.
     ///
     /// # Errors
-    /// [`ProblemError`] if there is no class.
+    /// [`ProblemError`] if there are no classes.
     pub fn problem(&self, seed: u64) -> Result<Problem, ProblemError> {
         let mut random = Random::new(seed, (self.n_users * 1_000_003 + self.n_classes) as u64);
         let capacity: Vec<(u64, Vec<u64>)> = (0..self.n_classes)
@@ -164,7 +168,8 @@ impl Shape {
     }
 }
 
-/// Returns `k` random members of a list in ascending order, or the whole list if it is shorter.
+/// Returns `k` random members of a list in ascending order. Returns the whole list if it has at most `k`
+/// members.
 fn some_of(mut list: Vec<usize>, k: usize, random: &mut Random) -> Vec<usize> {
     while list.len() > k {
         list.swap_remove(random.below(list.len()));

@@ -1,5 +1,5 @@
-//! The continuous solvers: proportional fairness on one pool and on clusters, the literal trajectory,
-//! and the exact mechanisms that start from them.
+//! Measures the continuous solvers: proportional fairness on one pool and on clusters, the literal
+//! trajectory, and the exact mechanisms that start from the continuous solvers.
 //!
 //! | | |
 //! |---|---|
@@ -42,10 +42,11 @@ pub enum Part {
     Growth,
 }
 
-/// Measures one group and returns its tables as Markdown. Lines of numbers are also passed to `keep`.
+/// Runs the measurements of one group, and returns their tables as Markdown. Each line of numbers is also
+/// passed to `keep`.
 ///
 /// # Errors
-/// A file cannot be written or read. Failures and timeouts of programs are reported in the tables.
+/// If a file cannot be written or read. The tables report failures and timeouts of programs.
 pub fn measure(
     part: Part,
     passes: usize,

@@ -1,4 +1,5 @@
-//! Progressive filling: a million whole tasks by every rule, and a comparison with the plain definition.
+//! Measures progressive filling: a million whole tasks under every rule, and a comparison with the plain
+//! definition.
 
 use evenhand_testkit::plain::filling as naive;
 use std::time::Instant;
@@ -9,13 +10,14 @@ use evenhand_problem::{Allocation, Problem, ProblemError, ProblemSpec, Rational,
 use crate::instances::Random;
 use crate::table::{markdown, seconds};
 
-/// Servers in hundredths of the largest one, in fractions of 100, roughly as in DRFH, Table I.
+/// The servers, with capacities in hundredths of the largest server and frequencies in hundredths, roughly as
+/// in DRFH, Table I.
 const CLASSES: [(u64, u64, u64); 6] =
     [(53, 50, 50), (31, 50, 25), (8, 50, 75), (6, 100, 100), (1, 25, 25), (1, 50, 12)];
 /// The number of demand units in a hundredth of the largest server.
 const UNIT: u64 = 100;
 
-/// Returns `n_users` users with demands of 1 to `most` units on about `n_servers` servers.
+/// Returns `n_users` users with demands of 1 to `most` units, on about `n_servers` servers.
 fn cluster(n_users: usize, n_servers: u64, most: u64, seed: u64) -> Result<Problem, ProblemError> {
     let mut random = Random::new(seed, n_servers << 32 | n_users as u64);
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
@@ -59,13 +61,13 @@ fn timed(problem: &Problem, rule: Rule) -> Result<(Allocation, f64), String> {
     Ok((allocation, started.elapsed().as_secs_f64()))
 }
 
-/// Runs one filling by every rule.
+/// Runs a filling under every rule.
 ///
 /// # Errors
-/// Returns the error of a filling.
+/// The error of a filling.
 pub fn large(n_users: usize, n_servers: u64, only: &str) -> Result<String, String> {
     let problem = cluster(n_users, n_servers, 18, 1).map_err(|error| error.to_string())?;
-    // Best fit takes minutes here if every task draws among the best servers of its user.
+    // If every task draws among the best servers of its user, best fit takes minutes for this problem.
     let redraws = |rule: &Rule| {
         let is_turn_first = !rule.unfiltered && rule.score.is_of_user();
         rule.server == ServerRule::BestFit && rule.ties == Ties::Random && !is_turn_first
@@ -76,7 +78,7 @@ pub fn large(n_users: usize, n_servers: u64, only: &str) -> Result<String, Strin
 /// Fills a million tasks of 100 users by best fit, on as many servers as the published traces have.
 ///
 /// # Errors
-/// Returns the error of a filling.
+/// The error of a filling.
 pub fn best_fit_of_a_trace(only: &str) -> Result<String, String> {
     let problem = cluster(100, 12_583, 225, 3).map_err(|error| error.to_string())?;
     let is_best_fit = |rule: &Rule| rule.server == ServerRule::BestFit && rule.score == Score::Drf;
@@ -96,11 +98,11 @@ fn timed_table(problem: &Problem, rules: impl Iterator<Item = Rule>) -> Result<S
     Ok(format!("{n_users} users, {servers} servers\n\n{}", markdown(&head, &rows, 1)))
 }
 
-/// Runs every rule and the plain definition on a cluster that is small enough for the definition. It is an error if the results
-/// differ.
+/// Runs every rule and the plain definition on a cluster that is small enough for the definition. Different
+/// results are an error.
 ///
 /// # Errors
-/// Returns the error of a filling, or the difference.
+/// The error of a filling, or the difference between two results.
 pub fn against_the_scan(only: &str) -> Result<String, String> {
     let (n_users, n_servers) = (20, 20);
     let problem = cluster(n_users, n_servers, 180, 2).map_err(|error| error.to_string())?;

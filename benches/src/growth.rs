@@ -1,7 +1,7 @@
-//! Growth of time and memory with the numbers of users, classes and resources.
+//! Measures how time and memory grow with the numbers of users, classes and resources.
 //!
-//! Each measurement is a separate process, so that its peak of memory is its own. A process that takes longer than the limit is
-//! ended, and the table says so.
+//! Each measurement is a separate process, so that its peak memory is measured separately. A process that
+//! exceeds the time limit is ended, and the table states this.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -18,7 +18,7 @@ use crate::instances::{Tasks, general, google};
 use crate::measure::Question;
 use crate::table::{markdown, seconds};
 
-/// The result of a measurement in another process: its line, or the reason why there is none.
+/// The result of a measurement in another process: its line, or the reason why there is no line.
 pub type Outcome = Result<Value, String>;
 
 const TOO_LONG: &str = "more than";
@@ -29,15 +29,15 @@ const NO_INPUT: &str = "not measured: an earlier step has no result";
 pub struct Settings {
     /// The folder for problems, allocations and certificates.
     pub folder: PathBuf,
-    /// The most runs of each question.
+    /// The largest number of runs of each question.
     pub repetitions: usize,
-    /// The seconds after which a process is ended.
+    /// The time in seconds after which a process is ended.
     pub limit: f64,
-    /// The number of threads of each process; `None` leaves it to the process.
+    /// The number of threads of each process. `None` if the process decides.
     pub threads: Option<usize>,
 }
 
-/// The questions of one row. The order matters, because later questions need the output of earlier ones.
+/// The questions of a row. Their order matters, because later questions need the output of earlier questions.
 const QUESTIONS: [Question; 7] = [
     Question::Parse,
     Question::Float,
@@ -48,7 +48,7 @@ const QUESTIONS: [Question; 7] = [
     Question::Check,
 ];
 
-/// One size of a problem.
+/// A size of a problem.
 struct Row {
     size: usize,
     problem: Problem,
@@ -113,10 +113,10 @@ impl Axis {
     }
 }
 
-/// Measures one table and returns it as Markdown. Every line of numbers is also passed to `keep`.
+/// Measures a table, and returns it as Markdown. Each line of numbers is also passed to `keep`.
 ///
 /// # Errors
-/// A file cannot be written, or an answer is wrong. Failures and timeouts of processes are reported in the table.
+/// If a file cannot be written, or an answer is wrong. The table reports failures and timeouts of processes.
 pub fn table(
     axis: Axis,
     at_most: usize,
@@ -188,15 +188,15 @@ fn measure_row(axis: Axis, row: &Row, settings: &Settings) -> Result<Vec<Outcome
     Ok(outcomes)
 }
 
-/// Writes `problem` to a file for other processes.
+/// Writes `problem` to a file for use by other processes.
 ///
 /// # Errors
-/// The file cannot be written.
+/// If the file cannot be written.
 pub fn write_problem(problem: &Problem, path: &Path) -> Result<(), String> {
     fs::write(path, problem_to_json(problem)).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Runs `evenhand-benches measure` and reads its line.
+/// Runs `evenhand-benches measure`, and reads the line that it prints.
 pub fn measured(question: Question, file: &Path, arguments: &[&Path], settings: &Settings) -> Outcome {
     let needed = arguments.windows(2).find(|pair| pair[0] == Path::new("--allocation")).map(|pair| pair[1]);
     if !file.exists() || needed.is_some_and(|path| !path.exists()) {
@@ -249,7 +249,7 @@ fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Str
     })
 }
 
-/// Returns whether the process succeeded; `None` if it had to be ended.
+/// Returns `true` if the process succeeded. Returns `None` if the process had to be ended.
 fn wait(child: &mut Child, limit: f64) -> Result<Option<bool>, String> {
     let start = Instant::now();
     loop {
@@ -265,7 +265,7 @@ fn wait(child: &mut Child, limit: f64) -> Result<Option<bool>, String> {
     }
 }
 
-/// Returns whether the table shows this reason itself.
+/// Returns `true` if the table itself shows this reason.
 fn is_told(why: &str) -> bool {
     why.starts_with(TOO_LONG) || why == NO_INPUT
 }
@@ -280,13 +280,13 @@ fn cells(label: &str, outcomes: &[Outcome], name: &str, show: &dyn Fn(f64) -> St
     cells
 }
 
-/// Returns a number of a line.
+/// Returns a number of the line.
 #[must_use]
 pub fn field(outcome: &Outcome, name: &str) -> Option<f64> {
     outcome.as_ref().ok()?.get(name)?.as_f64()
 }
 
-/// Returns `line` with one more field.
+/// Returns `line` with an additional field.
 #[must_use]
 pub fn with(line: &Value, name: &str, value: Value) -> Value {
     let mut line = line.clone();
@@ -294,7 +294,7 @@ pub fn with(line: &Value, name: &str, value: Value) -> Value {
     line
 }
 
-/// Returns the name on the command line.
+/// Returns the name of a question on the command line.
 #[must_use]
 pub fn name_of(question: Question) -> String {
     question.to_possible_value().map_or(String::new(), |value| value.get_name().to_owned())

@@ -1,9 +1,10 @@
-//! Random problems, the same on every machine for the same arguments.
+//! Random problems. They are the same on every machine for the same arguments.
 //!
-//! Demands are whole numbers in 1/10000 of the largest server, with a log-normal distribution as observed in cluster traces.
-//! Weights are 1 to 5. Numbers of tasks are around the fair level, so that some of the users are satisfied before it. Only
-//! additions, multiplications and divisions of doubles are used, which every machine rounds in the same way. The normal
-//! distribution is approximated by a sum of twelve uniform numbers.
+//! Demands are whole numbers in units of 1/10000 of the largest server, with a log-normal distribution as
+//! observed in cluster traces. Weights are 1 to 5. Numbers of tasks are around the fair level, so that some
+//! users are satisfied before the level is reached. Only additions, multiplications and divisions of doubles
+//! are used, because every machine rounds them in the same way. The normal distribution is approximated by a
+//! sum of twelve uniform numbers.
 
 use evenhand_problem::{
     Problem, ProblemError, ProblemSpec, Quantities, Rational, ServerClass, ServerSpec, UserSpec,
@@ -11,7 +12,8 @@ use evenhand_problem::{
 use rand::RngCore;
 use rand_pcg::Pcg64;
 
-/// DRFH, Table I: the number of servers, and CPU and memory in hundredths of the largest server.
+/// DRFH, Table I: the number of servers, and the CPU and memory of a server in hundredths of the largest
+/// server.
 pub const TABLE_I: [(u64, u64, u64); 10] = [
     (6732, 50, 50),
     (3863, 50, 25),
@@ -30,19 +32,19 @@ pub const UNIT: u64 = 100;
 /// The numbers of tasks of users.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tasks {
-    /// Finite, around the number at the fair level.
+    /// Finite numbers, around the number at the fair level.
     Finite,
-    /// Unlimited, so that the lexicographic optimum is that of one linear programme.
+    /// Unlimited numbers, so that the lexicographic optimum is that of a single linear programme.
     Unlimited,
 }
 
-/// A number of servers, and the capacity of one server by resource, in hundredths.
+/// The number of servers of a class, and the capacity of a server in hundredths, indexed by resource.
 type Class = (u64, Vec<u64>);
 
 /// Returns the Google cluster of the DRFH paper with `n_users` random users.
 ///
 /// # Errors
-/// Never: the generated numbers are those of a valid problem.
+/// Never, because the generated numbers are valid.
 pub fn google(n_users: usize, seed: u64, tasks: Tasks) -> Result<Problem, ProblemError> {
     let classes: Vec<Class> =
         TABLE_I.iter().map(|&(count, cpu, memory)| (count, vec![cpu, memory])).collect();
@@ -55,7 +57,7 @@ pub fn google(n_users: usize, seed: u64, tasks: Tasks) -> Result<Problem, Proble
 /// Returns a problem with `n_classes` random classes, `n_resources` resources and `n_users` users.
 ///
 /// # Errors
-/// [`ProblemError`] if there is no class or no resource.
+/// [`ProblemError`] if there are no classes or no resources.
 pub fn general(
     n_classes: usize,
     n_resources: usize,
@@ -79,7 +81,7 @@ pub fn general(
 /// Returns `n` users and `n` classes with one resource, where each user has its own class.
 ///
 /// # Errors
-/// [`ProblemError`] if there is no class.
+/// [`ProblemError`] if there are no classes.
 pub fn own_classes(n: usize) -> Result<Problem, ProblemError> {
     let one = || vec![("c".to_owned(), Rational::from(1))];
     let servers = (0..n).map(|i| ServerSpec { name: format!("s{i}"), count: None, capacity: one() });
@@ -101,7 +103,7 @@ pub fn own_classes(n: usize) -> Result<Problem, ProblemError> {
 /// Returns `n` users on one class with `n` resources, where each user has its own resource.
 ///
 /// # Errors
-/// [`ProblemError`] if there is no resource.
+/// [`ProblemError`] if there are no resources.
 pub fn own_resources(n: usize) -> Result<Problem, ProblemError> {
     let resources: Vec<String> = (0..n).map(|r| format!("r{r}")).collect();
     let capacity = resources.iter().map(|r| (r.clone(), Rational::from(1))).collect();
@@ -115,10 +117,11 @@ pub fn own_resources(n: usize) -> Result<Problem, ProblemError> {
     Problem::new(ProblemSpec { name: format!("own-resources-{n}"), resources, servers, users })
 }
 
-/// Returns a problem like [`general`] with unlimited tasks, where each user may run on a random half of the classes.
+/// Returns a problem like [`general`] with unlimited tasks. Each user may run on a random half of the
+/// classes.
 ///
 /// # Errors
-/// [`ProblemError`] if there is no class or no resource.
+/// [`ProblemError`] if there are no classes or no resources.
 pub fn half(
     n_classes: usize,
     n_resources: usize,
@@ -191,7 +194,7 @@ fn problem(
     Problem::new(ProblemSpec { name, servers, users, resources })
 }
 
-/// Returns numbers of tasks around nine tenths of the level that the total resources allow.
+/// Returns numbers of tasks around nine tenths of the level that the total capacity allows.
 fn limits(classes: &[Class], demands: &[Vec<u64>], weights: &[u64], random: &mut Random) -> Vec<u64> {
     let n_resources = classes.first().map_or(0, |(_, capacity)| capacity.len());
     let total: Vec<f64> = (0..n_resources)
@@ -248,12 +251,12 @@ impl Random {
         exp((2.0 * self.uniform() - 1.0) * magnitudes * std::f64::consts::LN_10)
     }
 
-    /// Returns a number with mean 0 and variance 1, within 6 of the mean.
+    /// Returns a number with mean 0 and variance 1. Its distance from the mean is at most 6.
     fn normal(&mut self) -> f64 {
         (0..12).map(|_| self.uniform()).sum::<f64>() - 6.0
     }
 
-    /// Returns a demand: like CPU for even resources, like memory for odd ones.
+    /// Returns a demand. For even resources it is distributed like CPU, and for odd resources like memory.
     pub(crate) fn demand(&mut self, r: usize) -> u64 {
         let (mean, deviation) = if r.is_multiple_of(2) { (-3.6, 0.9) } else { (-3.9, 1.0) };
         let share = exp(mean + deviation * self.normal()).clamp(1e-3, 0.5);
@@ -261,7 +264,8 @@ impl Random {
     }
 }
 
-/// Computes `e^x` for `|x|` below 20 from additions and products only, because libraries differ in the last digit.
+/// Computes `e^x` for `|x|` below 20. Only additions and products are used, because libraries differ in the
+/// last digit.
 fn exp(x: f64) -> f64 {
     let small = x / 64.0;
     let series = (1..=16).rev().fold(1.0, |sum, k| 1.0 + sum * small / f64::from(k));

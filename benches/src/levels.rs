@@ -1,5 +1,5 @@
-//! Lexicographic max-min on clusters with placement constraints: CPU times in doubles, in rationals, and in rationals with a
-//! verified proof.
+//! Measures lexicographic max-min on clusters with placement constraints: CPU times in doubles, in rationals,
+//! and in rationals with a verified proof.
 
 use std::path::Path;
 
@@ -32,11 +32,11 @@ pub const SHAPES: &[Shape] = &[
     Shape::new(1_000, 1_000, Eligibility::Everywhere),
 ];
 
-/// Returns a table of the shapes with at most `most_placements` placements. Each problem is also written to `folder`, for other
-/// programs and versions.
+/// Returns a table of the shapes with at most `most_placements` placements. Each problem is also written to
+/// `folder`, for use by other programs and versions.
 ///
 /// # Errors
-/// A file cannot be written, or an answer is not proven.
+/// If a file cannot be written, or an answer is not proven.
 pub fn table(seed: u64, most_placements: usize, folder: Option<&Path>) -> Result<String, String> {
     let mut rows = Vec::new();
     for shape in SHAPES {

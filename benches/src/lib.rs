@@ -1,4 +1,4 @@
-//! Measurements of the engine's speed: instances, timed questions, growth, and comparisons with other programs.
+//! Measures the speed of the engine: instances, timed questions, growth, and comparisons with other programs.
 //!
 //! | | |
 //! |---|---|
@@ -21,7 +21,7 @@
 //! | [`scale`] | max-min on many classes, levels and users: two builds, HiGHS, intervals |
 //! | [`simulation`] | a million tasks that arrive and finish, compared with Python |
 //!
-//! `benches/` measures the same questions with divan. Slowness never causes a failure here.
+//! `benches/` measures the same questions with divan. Slow results never cause a failure.
 #![forbid(unsafe_code)]
 
 pub mod answers;

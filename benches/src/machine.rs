@@ -1,4 +1,4 @@
-//! The description of the machine, and the clocks.
+//! The description of the machine, and clocks.
 
 use std::fs;
 use std::process::Command;
@@ -28,7 +28,7 @@ pub fn load() -> f64 {
     text.split(' ').next().and_then(|first| first.parse().ok()).unwrap_or(f64::NAN)
 }
 
-/// Returns the peak memory of this process so far, in MiB.
+/// Returns the peak memory of this process so far in MiB.
 #[must_use]
 pub fn peak_mib() -> Option<f64> {
     let text = field("/proc/self/status", "VmHWM")?;
@@ -36,7 +36,7 @@ pub fn peak_mib() -> Option<f64> {
     Some(kib / 1024.0)
 }
 
-/// The wall and CPU times at one moment. The CPU time is that of all threads that exist.
+/// The wall time and the CPU time at a moment. The CPU time includes all threads that exist.
 #[derive(Debug, Clone, Copy)]
 pub struct Clock {
     wall: Instant,

@@ -1,4 +1,5 @@
-//! `evenhand-benches`: tables of growth, comparisons with other programs, and their single measurements.
+//! The program `evenhand-benches`: tables of growth, comparisons with other programs, and the single
+//! measurements of these tables.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -343,7 +344,8 @@ enum Law {
     Constrained,
 }
 
-/// The percentage of the users of [`Law::Constrained`] with a finite number of tasks. It is high, as in the traces.
+/// The percentage of users of [`Law::Constrained`] with a finite number of tasks. It is high, as in the
+/// traces.
 const MOSTLY_FINITE: u64 = 70;
 
 #[derive(Args)]
@@ -390,7 +392,7 @@ impl Common {
     }
 }
 
-/// Opens the file of raw numbers, and appends a line about the machine.
+/// Opens the file for raw numbers, and appends a line that describes the machine.
 fn open(path: Option<&PathBuf>) -> Result<Option<File>, String> {
     let open = |path: &PathBuf| {
         let file = File::options().create(true).append(true).open(path);
@@ -550,7 +552,7 @@ fn say(text: &str) -> Result<(), String> {
     writeln!(std::io::stdout(), "{text}").map_err(|error| error.to_string())
 }
 
-/// Returns the heading with the description of the machine.
+/// Returns the heading, which describes the machine.
 fn heading() -> String {
     let machine = machine::description();
     let text = |name: &str| machine[name].as_str().unwrap_or("?").to_owned();
@@ -566,7 +568,7 @@ fn heading() -> String {
 
 fn keep(file: &mut Option<File>, line: &Value) {
     if let Some(file) = file {
-        // An error such as a full disk must not lose the tables.
+        // An error is ignored, because an error such as a full disk must not lose the tables.
         let _ = writeln!(file, "{line}");
     }
 }

@@ -1,9 +1,10 @@
-//! Time-shared classes as a linear Fisher market: exact answers of `ps-dsf-tdm` next to price discovery by best responses, whose
-//! answers are right to two or three digits.
+//! Time-shared classes as a linear Fisher market. Exact answers of `ps-dsf-tdm` are compared with price
+//! discovery by best responses, whose answers are correct to two or three digits.
 //!
-//! The law of the instances: user `n` runs `a_nk` tasks in a unit of time of class `k`. These are numbers with six random digits
-//! between a tenth of the best of the class and the best. Better classes are scarcer, and class `k` has `R_k` units of time. All
-//! classes together have about a tenth of a unit for each user. Weights are 1, and tasks are unlimited.
+//! The instances are drawn as follows. User `n` runs `a_nk` tasks in a unit of time of class `k`. These
+//! numbers have six random digits, between a tenth of the best number of the class and the best number.
+//! Better classes are scarcer, and class `k` has `R_k` units of time. All classes together have about a tenth
+//! of a unit for each user. Weights are 1, and tasks are unlimited.
 
 use std::path::Path;
 use std::process::Command;
@@ -17,14 +18,14 @@ use crate::instances::Random;
 use crate::machine::Clock;
 use crate::table::{markdown, seconds};
 
-/// The numbers of users and classes, in ascending size.
+/// The numbers of users and classes in ascending order.
 pub const SIZES: &[(usize, usize)] =
     &[(1_000, 50), (10_000, 10), (10_000, 50), (100_000, 4), (100_000, 10), (1_000_000, 4), (1_000_000, 10)];
 
-/// Returns one instance.
+/// Returns an instance.
 ///
 /// # Errors
-/// Never: the generated numbers are those of a valid problem.
+/// Never, because the generated numbers are valid.
 pub fn market(n_users: usize, n_classes: usize, seed: u64) -> Result<Problem, String> {
     let mut random = Random::new(seed, (n_users * n_classes) as u64);
     let names: Vec<String> = (0..n_classes).map(|k| format!("c{k}")).collect();
@@ -47,11 +48,11 @@ pub fn market(n_users: usize, n_classes: usize, seed: u64) -> Result<Problem, St
     Problem::new(spec).map_err(|error| error.to_string())
 }
 
-/// Returns a table of the sizes with at most `most_users` users. With a Python interpreter, the peer in `scripts` runs on the same
-/// instances.
+/// Returns a table of the sizes with at most `most_users` users. If there is a Python interpreter, the peer
+/// in `scripts` runs on the same instances.
 ///
 /// # Errors
-/// An instance has no exact answer, or a file cannot be written.
+/// If an instance has no exact answer, or a file cannot be written.
 pub fn table(most_users: usize, seed: u64, scripts: &Path, python: Option<&Path>) -> Result<String, String> {
     let mechanism = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;
     let mut rows = Vec::new();
@@ -82,7 +83,7 @@ pub fn table(most_users: usize, seed: u64, scripts: &Path, python: Option<&Path>
     Ok(markdown(&head, &rows, 1))
 }
 
-/// Returns the CPU time of the peer, and the largest relative error of a user's tasks.
+/// Returns the CPU time of the peer, and the largest relative error of a user's number of tasks.
 fn discovered(
     problem: &Problem,
     totals: &[f64],

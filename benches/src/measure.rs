@@ -1,7 +1,7 @@
-//! One question about one file, timed in this process and reported as one line of JSON.
+//! Measures one question about one file in this process, and reports the result as a line of JSON.
 //!
-//! The fields are those of the peers (`peers/common.py`). The peak of memory is that of the process after the first run, including
-//! the file.
+//! The fields are those of the peers (`peers/common.py`). The peak memory is that of the process after the
+//! first run, including the memory of the file.
 
 use std::path::{Path, PathBuf};
 
@@ -45,7 +45,7 @@ pub enum Question {
 /// The settings of a measurement.
 #[derive(Debug, Clone)]
 pub struct Measurement {
-    /// The question to time.
+    /// The question that is measured.
     pub question: Question,
     /// The problem, or the certificate for questions about a certificate.
     pub file: PathBuf,
@@ -53,11 +53,11 @@ pub struct Measurement {
     pub allocation: Option<PathBuf>,
     /// The mechanism, for questions about a mechanism.
     pub mechanism: Mechanism,
-    /// The file for the computed allocation or certificate.
+    /// The file for the computed allocation or certificate. `None` if it is not written.
     pub output: Option<PathBuf>,
-    /// The most runs.
+    /// The largest number of runs.
     pub repetitions: usize,
-    /// The seconds after which no further run is started.
+    /// The time in seconds after which no further run starts.
     pub seconds: f64,
 }
 
@@ -79,16 +79,16 @@ pub struct Mechanism {
 struct Timed<T> {
     result: T,
     wall: Vec<f64>,
-    /// The mean over the runs, because the system's clock of CPU time is coarse.
+    /// The mean CPU time of the runs. The system's clock of CPU time is too coarse for a single run.
     cpu: Option<f64>,
     peak_mib: Option<f64>,
 }
 
 impl Measurement {
-    /// Measures the question. The answer is checked if that is possible.
+    /// Measures the question. The answer is checked if it can be checked.
     ///
     /// # Errors
-    /// A file cannot be read, a solver fails, or an answer is wrong.
+    /// If a file cannot be read, a solver fails, or an answer is wrong.
     pub fn run(&self) -> Result<Value, String> {
         let text = read(&self.file)?;
         let source = source(&self.file, &text);
@@ -290,7 +290,7 @@ fn widest(tasks: &[Vec<(usize, Rational)>]) -> u32 {
     tasks.iter().flatten().map(|(_, x)| x.denom().significant_bits()).max().unwrap_or(0)
 }
 
-/// Returns a number rounded to four digits.
+/// Returns a number that is rounded to four digits.
 pub(crate) fn significant(value: f64) -> f64 {
     format!("{value:.3e}").parse().unwrap_or(value)
 }

@@ -1,7 +1,7 @@
-//! The engine next to the programs that people would use instead, on the same files in one run.
+//! Compares the engine with the programs that people would use instead, on the same files in one run.
 //!
-//! Each pass runs all programs in turn, so that a disturbance of the machine affects all of them. The median is over all runs of
-//! all passes. Every program has one thread. A missing peer is reported.
+//! Each pass runs all programs in turn, so that a disturbance of the machine affects all of them. The median
+//! is over all runs of all passes. Every program uses one thread. A missing peer is reported.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,8 @@ use crate::instances::{Tasks, google};
 use crate::measure::Question;
 use crate::table::{markdown, median, seconds};
 
-/// The relative difference up to which shares and levels of solvers in doubles agree with those of the engine.
+/// The largest relative difference at which shares and levels of solvers in doubles agree with those of the
+/// engine.
 const AGREEMENT: f64 = 1e-6;
 
 /// A question that several programs answer.
@@ -23,7 +24,7 @@ const AGREEMENT: f64 = 1e-6;
 enum Task {
     /// The weighted lexicographic optimum with finite tasks.
     Lexicographic,
-    /// The largest common level with unlimited tasks: one linear programme.
+    /// The largest common level with unlimited tasks, which is a single linear programme.
     OneShot,
     /// Exact envy-freeness of the exact lexicographic optimum.
     EnvyFree,
@@ -39,7 +40,7 @@ impl Task {
     }
 }
 
-/// One program on one question.
+/// A program for a question.
 struct Contender {
     task: Task,
     name: &'static str,
@@ -48,7 +49,7 @@ struct Contender {
 
 enum How {
     Ours(Question),
-    /// The script and its arguments.
+    /// A Python script and its arguments.
     Python(&'static str, &'static [&'static str]),
 }
 
@@ -81,12 +82,12 @@ fn contenders(users: usize) -> Vec<Contender> {
     kept.map(|(task, name, how)| Contender { task, name, how }).collect()
 }
 
-/// The files of one size.
+/// The files of a size.
 struct Files {
     finite: PathBuf,
     unlimited: PathBuf,
     allocation: PathBuf,
-    /// The sum of the weights, which turns a level into a sum of shares.
+    /// The sum of the weights. A level times this sum is the sum of the shares.
     weights: f64,
 }
 
@@ -130,7 +131,7 @@ impl Scripts {
     }
 }
 
-/// All runs of one contender.
+/// All runs of a contender.
 struct Row {
     task: Task,
     name: &'static str,
@@ -145,10 +146,10 @@ impl Row {
     }
 }
 
-/// Runs all programs for `users`, and returns the table and the values for the targets as Markdown.
+/// Runs all programs for `users` users. Returns the table and the values for the targets as Markdown.
 ///
 /// # Errors
-/// A file cannot be written, or two programs disagree about an answer.
+/// If a file cannot be written, or two programs give different answers.
 pub fn compare(
     users: usize,
     passes: usize,
@@ -206,7 +207,7 @@ fn contest(contender: &Contender, files: &Files, settings: &Settings, scripts: &
             if contender.task == Task::EnvyFree {
                 command.arg(&files.allocation);
             }
-            // A single run of an exact solver takes seconds.
+            // A single run of an exact solver takes several seconds.
             let repetitions =
                 settings.repetitions.min(if contender.name.starts_with("glpsol") { 2 } else { usize::MAX });
             command.args(arguments).arg("--repetitions").arg(repetitions.to_string());
@@ -215,14 +216,14 @@ fn contest(contender: &Contender, files: &Files, settings: &Settings, scripts: &
     }
 }
 
-/// Checks that all answers to one question agree.
+/// Checks that all answers to the same question agree.
 fn agree(rows: &[Row], weights: f64) -> Result<(), String> {
     let mut known: BTreeMap<Task, (&str, f64)> = BTreeMap::new();
     for row in rows.iter().filter(|row| row.task != Task::EnvyFree) {
         let level = field(&row.line, "objective").map(|level| level * weights);
         let Some(shares) = field(&row.line, "shares").or(level) else { continue };
         let (first, expected) = *known.entry(row.task).or_insert((row.name, shares));
-        // glpsol prints six digits.
+        // The program glpsol prints only six digits.
         let tolerance = if row.name.starts_with("glpsol") { 1e-4 } else { AGREEMENT };
         if (shares / expected - 1.0).abs() > tolerance {
             return Err(format!("{}: {first} has {expected}, {} has {shares}", row.task.name(), row.name));

@@ -1,9 +1,10 @@
-//! The times that users wait for: `solve`, `certify` and `check` as whole processes, from file to file, on several seeds; and the
-//! commands for a running cluster.
+//! Measures the times for which users wait: `solve`, `certify` and `check` as whole processes, from file to
+//! file, for several seeds. Also measures the commands for a running cluster.
 //!
-//! Every number is the CPU time of a process (`peers/child.py`), including its start, reading and writing. Rows of a single seed
-//! have been misleading, so each row has the median and the worst of its seeds. If another program is asked, the processes take
-//! turns with it. The time for its modelling and solving alone is an additional row, relative to the time of `solve`.
+//! Every number is the CPU time of a process (`peers/child.py`), including its start, reading and writing.
+//! Results for a single seed have been misleading, so each row has the median and the worst result of its
+//! seeds. If the row has another program, the processes take turns with it. The time for the modelling and
+//! solving of the other program alone is an additional row, relative to the time of `solve`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -31,25 +32,25 @@ pub struct Settings {
     pub folder: PathBuf,
     /// The seconds of CPU time after which a process is ended.
     pub limit: u32,
-    /// The number of seeds, from 1.
+    /// The number of seeds. The first seed is 1.
     pub seeds: u64,
-    /// Only instances whose name contains this text.
+    /// Only instances whose names contain this text are measured.
     pub only: String,
-    /// Whether the other programs run as well.
+    /// True if the other programs are measured too.
     pub peers: bool,
-    /// Whether `solve` is also timed by wall time with one thread and with two.
+    /// True if `solve` is also measured by wall time, with one thread and with two threads.
     pub threads: bool,
 }
 
-/// An instance and the commands on it.
+/// An instance, and the commands that are measured on it.
 struct Row {
     name: &'static str,
     text: fn(u64) -> Result<String, String>,
     /// The arguments of `solve`.
     solve: &'static [&'static str],
-    /// The arguments of `certify`; `None` certifies nothing.
+    /// The arguments of `certify`. `None` if the row does not certify.
     certify: Option<&'static [&'static str]>,
-    /// The other program for the same question.
+    /// The other program for the same question. `None` if there is no other program.
     peer: Option<Peer>,
 }
 
@@ -60,9 +61,9 @@ struct Peer {
     script: &'static str,
     /// The arguments after the problem.
     options: &'static [&'static str],
-    /// The name of the printed field with the time of its work alone.
+    /// The name of the printed field with the time of modelling and solving alone.
     alone: &'static str,
-    /// Whether its answer corresponds to that of `solve` and `certify` together.
+    /// True if the answer of the other program corresponds to that of `solve` and `certify` together.
     proven: bool,
 }
 
@@ -92,7 +93,7 @@ fn tree(kind: queues::Kind, seed: u64) -> Result<String, String> {
     Ok(queues::Shape { kind, queues: 200, shapes: 2_000, classes: 300 }.json(seed).to_string())
 }
 
-/// Returns a cluster that is stated server by server, with `each` servers of each class.
+/// Returns a cluster whose servers are stated one by one. Each class becomes `each` servers.
 fn one_by_one(shape: Shape, each: usize, seed: u64) -> Result<String, String> {
     let mut problem: Value =
         serde_json::from_str(&constrained(shape, seed)?).map_err(|error| error.to_string())?;
@@ -253,16 +254,16 @@ const ROWS: &[Row] = &[
     },
 ];
 
-/// A step, and its lines by seed.
+/// A step, and its results by seed.
 struct Step {
     name: String,
     outcomes: Vec<Outcome>,
 }
 
-/// Returns the table. Every line of numbers is also passed to `keep`.
+/// Returns the table. Each line of numbers is also passed to `keep`.
 ///
 /// # Errors
-/// A problem cannot be written.
+/// If a problem cannot be written.
 pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)) -> Result<String, String> {
     fs::create_dir_all(&settings.folder)
         .map_err(|error| format!("{}: {error}", settings.folder.display()))?;
@@ -297,7 +298,7 @@ pub fn table(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)
     Ok(markdown(&["instance", "process", "CPU time, median", "worst", "MiB", "without answer"], &cells, 2))
 }
 
-/// Runs the processes of a seed in turn.
+/// Runs the processes for a seed, one after the other.
 fn measured(
     row: &Row,
     seed: u64,
@@ -312,7 +313,7 @@ fn measured(
         let outcome = child(scripts, settings.limit, &settings.programs.join(program), &arguments);
         let is_well = field(&outcome, "status") == Some(0.0);
         match &outcome {
-            // A program that never started has no time either.
+            // A program that did not start has no time.
             Err(why) => eprintln!("processes: {name}, seed {seed}: not measured: {why}"),
             Ok(line) if !is_well => {
                 let complaint = line["complaint"].as_str().unwrap_or_default();
@@ -355,10 +356,11 @@ fn measured(
     Ok(found)
 }
 
-/// The names of `solve` with one and two threads, and their numbers of threads.
+/// The names of `solve` with one and two threads, each with its number of threads.
 const THREADS: [(&str, &str); 2] = [("`solve`, one thread", "1"), ("`solve`, two threads", "2")];
 
-/// Returns the ratios of the wall times of `solve` with one thread and with two, if both ran.
+/// Returns the ratios of the wall times of `solve` with one thread and with two threads. Returns `None` if
+/// one of them did not run.
 fn gain(instance: &str, steps: &[Step]) -> Option<Vec<String>> {
     let [one, two] = THREADS.map(|(name, _)| steps.iter().find(|step| step.name == name));
     let (one, two) = (&one?.outcomes, &two?.outcomes);
@@ -368,14 +370,15 @@ fn gain(instance: &str, steps: &[Step]) -> Option<Vec<String>> {
     Some(row_of_ratios(instance, "on the clock: one thread / two".to_owned(), &ratios))
 }
 
-/// Returns the median of the ratios, and the least one.
+/// Returns a row with the median of the ratios and the least ratio.
 fn row_of_ratios(instance: &str, name: String, ratios: &[f64]) -> Vec<String> {
     let worst = ratios.iter().copied().min_by(f64::total_cmp);
     let show = |ratio: Option<f64>| ratio.map_or("–".to_owned(), |ratio| format!("{ratio:.2} times"));
     vec![instance.to_owned(), name, show(median(ratios)), show(worst), String::new(), String::new()]
 }
 
-/// Returns how many times as long the peer takes, by seed: as a process, and for its work alone.
+/// Returns by seed how many times as long the peer takes. The first row compares the process, and the second
+/// row only its modelling and solving.
 fn times(row: &Row, steps: &[Step], [process, alone]: [&Step; 2]) -> Vec<Vec<String>> {
     let Some(peer) = row.peer else { return Vec::new() };
     let ours: &[&str] = if peer.proven { &["`solve`", "`certify`"] } else { &["`solve`"] };

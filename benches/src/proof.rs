@@ -1,6 +1,6 @@
-//! An exact optimum together with its certificate: the duals of the solver are the evidence.
+//! An exact optimum together with its certificate. The duals of the solver are the evidence.
 //!
-//! `evenhand_certify::certify` accepts any allocation, so it solves again to compute the evidence.
+//! `evenhand_certify::certify` accepts any allocation, so it has to solve again to compute the evidence.
 
 use std::collections::HashSet;
 
@@ -14,7 +14,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, S
 /// Computes the DRFH allocation in doubles.
 ///
 /// # Errors
-/// Returns the error of the solver.
+/// The error of the solver.
 pub fn drfh_float(problem: &Problem) -> Result<LexicographicOptimum<f64>, String> {
     let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -24,7 +24,7 @@ pub fn drfh_float(problem: &Problem) -> Result<LexicographicOptimum<f64>, String
 /// Computes the DRFH allocation in rationals, with the duals that prove its levels.
 ///
 /// # Errors
-/// Returns the error of the solver.
+/// The error of the solver.
 pub fn drfh_exact(problem: &Problem) -> Result<LexicographicOptimum<Rational>, String> {
     let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -42,11 +42,11 @@ pub fn allocation(optimum: LexicographicOptimum<Rational>) -> Allocation {
     }
 }
 
-/// Computes the exact DRFH allocation, proven feasible, max-min and Pareto optimal with tolerance 0. The exact crate has verified
-/// every claim when this returns.
+/// Computes the exact DRFH allocation, with proofs that it is feasible, max-min and Pareto optimal with
+/// tolerance 0. The exact crate verifies every claim before this function returns.
 ///
 /// # Errors
-/// Returns the error of the solver, or the claim that is refused.
+/// The error of the solver, or the claim that is refused.
 pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
     let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -77,7 +77,8 @@ pub fn drfh_proven(problem: &Problem) -> Result<Certificate, String> {
     Ok(Certificate { problem, allocation, problem_sha256: None, tolerance, claims, not_checked })
 }
 
-/// Returns the level duals, each with the users that it blocks: those with a positive weight in it.
+/// Returns the duals of the levels, each with the users that the level blocks. These are the users with a
+/// positive weight in the dual.
 fn levels(
     instance: &Instance<'_>,
     coefficients: &ShareCoefficients,
@@ -91,8 +92,8 @@ fn levels(
     Ok(duals.into_iter().map(level).collect())
 }
 
-/// Returns the sum of the level duals, which has positive weights for all users. A user that no level blocks has all its tasks, so
-/// a price on its limit carries its weight.
+/// Returns the sum of the duals of the levels, which has positive weights for all users. A user that no level
+/// blocks has all its tasks, so a price on its task limit compensates its weight.
 fn pareto_prices(
     instance: &Instance<'_>,
     duals: &[LevelDual],
@@ -111,7 +112,8 @@ fn pareto_prices(
     prices
 }
 
-/// Scales all prices by one factor so that every weight is at least 1 over what its user would have alone.
+/// Multiplies all prices by the same factor, so that every weight is at least the inverse of the number of
+/// tasks that its user could have alone.
 fn raise(instance: &Instance<'_>, prices: &mut Prices) {
     let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
     let needed = weights.map(|(n, weight)| Rational::from(weight * instance.scale(n)).recip()).max();
@@ -124,7 +126,7 @@ fn raise(instance: &Instance<'_>, prices: &mut Prices) {
 /// Returns the sum of the dominant shares of all users, for an allocation in doubles.
 ///
 /// # Errors
-/// The share is not defined.
+/// If the share is not defined.
 pub fn shares_float(problem: &Problem, tasks: &[Vec<(usize, f64)>]) -> Result<f64, String> {
     let coefficients = Share::Dominant.coefficients(problem).map_err(text)?;
     let share = |(n, list): (usize, &Vec<(usize, f64)>)| {
@@ -133,10 +135,11 @@ pub fn shares_float(problem: &Problem, tasks: &[Vec<(usize, f64)>]) -> Result<f6
     Ok(tasks.iter().enumerate().map(share).sum())
 }
 
-/// Returns the sum of the dominant shares for an exact allocation, rounded user by user.
+/// Returns the sum of the dominant shares for an exact allocation. The tasks of each user are rounded to
+/// doubles.
 ///
 /// # Errors
-/// The share is not defined.
+/// If the share is not defined.
 pub fn shares_exact(problem: &Problem, tasks: &[Vec<(usize, Rational)>]) -> Result<f64, String> {
     let rounded: Vec<Vec<(usize, f64)>> =
         tasks.iter().map(|list| list.iter().map(|(i, x)| (*i, x.to_f64())).collect()).collect();

@@ -1,7 +1,9 @@
-//! PS-DSF in doubles, the frequency of exact answers, and the time-shared form as a Fisher market.
+//! Measures PS-DSF in doubles, how often there are exact answers, and the time-shared form as a Fisher
+//! market.
 //!
-//! The clusters are the node shapes of the openb trace (27 classes) if the data is there, and otherwise random classes. Times in
-//! doubles are CPU times. The users are random pods of the trace with varied requests.
+//! If the openb data are present, the clusters have the node shapes of the openb trace (27 classes).
+//! Otherwise they have random classes. Times in doubles are CPU times. The users are random pods of the trace
+//! with varied requests.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -25,16 +27,17 @@ pub struct Settings {
     pub seeds: u64,
     /// The seed of the first instance.
     pub first: u64,
-    /// The tasks of users on random classes, which are then used even if the openb data is there.
+    /// The numbers of tasks of users on random classes. If it is set, random classes are used even if the
+    /// openb data are present.
     pub random: Option<Tasks>,
-    /// Whether to compute exact answers as well.
+    /// True if exact answers are computed too.
     pub exact: bool,
 }
 
 /// Returns the cluster of the openb trace with `n_users` random users.
 ///
 /// # Errors
-/// The data cannot be read.
+/// If the data cannot be read.
 pub fn openb_users(folder: &Path, n_users: usize, seed: u64) -> Result<Problem, String> {
     let open = |name: &str| Input::open(&folder.join(name)).map_err(|error| error.to_string());
     let pods = open("openb_pod_list_gpuspec33.csv.gz")?;
@@ -76,10 +79,10 @@ fn instance(settings: &Settings, n_users: usize, seed: u64) -> Result<Problem, S
     }
 }
 
-/// Runs all measurements and returns the tables as Markdown.
+/// Runs all measurements, and returns the tables as Markdown.
 ///
 /// # Errors
-/// The data cannot be read, or an exact answer is wrong.
+/// If the data cannot be read, or an exact answer is wrong.
 pub fn run(settings: &Settings) -> Result<String, String> {
     let mechanism = registry::find("ps-dsf").ok_or("there is no ps-dsf")?;
     let mut rows = Vec::new();
@@ -118,7 +121,7 @@ pub fn run(settings: &Settings) -> Result<String, String> {
     Ok(markdown(&head, &rows, 1) + "\n" + &time_shared(settings)?)
 }
 
-/// Measures the time-shared form with 100 random classes, exactly.
+/// Measures the exact time-shared form with 100 random classes.
 fn time_shared(settings: &Settings) -> Result<String, String> {
     let mechanism = registry::find("ps-dsf-tdm").ok_or("there is no ps-dsf-tdm")?;
     let mut rows = Vec::new();

@@ -1,4 +1,5 @@
-//! Queues on clusters: hierarchical filling in rationals, its certificate and the check, at growing sizes.
+//! Measures queues on clusters: hierarchical filling in rationals, its certificate and the check, for growing
+//! sizes.
 
 mod cluster;
 
@@ -20,7 +21,7 @@ const fn shape(kind: Kind, queues: usize, shapes: usize, classes: usize) -> Shap
     Shape { kind, queues, shapes, classes }
 }
 
-/// The instances of the table, in ascending size.
+/// The instances of the table in ascending order of size.
 pub const SHAPES: &[Shape] = &[
     shape(Kind::Teams, 20, 100, 20),
     shape(Kind::Teams, 50, 300, 50),
@@ -34,7 +35,7 @@ pub const SHAPES: &[Shape] = &[
     shape(Kind::OnClasses, 200, 2_000, 300),
 ];
 
-/// The instances of the table of the axiom `tree`, which is examined at this size only on request.
+/// The instances of the table of the axiom `tree`. At this size, the axiom is examined only on request.
 pub const TREES: &[Shape] = &[
     shape(Kind::Teams, 60, 300, 50),
     shape(Kind::Deep, 60, 300, 50),
@@ -43,7 +44,7 @@ pub const TREES: &[Shape] = &[
     shape(Kind::OnClasses, 60, 300, 50),
 ];
 
-/// Returns whether a kind is asked for. An empty list asks for all kinds.
+/// Returns `true` if the list contains the kind of the shape. An empty list stands for all kinds.
 fn is_one(shape: &Shape, kinds: &[String]) -> bool {
     kinds.is_empty() || kinds.iter().any(|kind| kind == shape.kind.name())
 }
@@ -51,7 +52,7 @@ fn is_one(shape: &Shape, kinds: &[String]) -> bool {
 /// Returns a table of the sizes with at most `most_shapes` shapes of tasks. Each problem is also written to `folder`.
 ///
 /// # Errors
-/// A file cannot be written, or an answer is not proven.
+/// If a file cannot be written, or an answer is not proven.
 pub fn table(
     seed: u64,
     most_shapes: usize,
@@ -115,10 +116,11 @@ fn row(shape: &Shape, text: &str) -> Result<Vec<String>, String> {
     ])
 }
 
-/// Returns a table of the axiom `tree`: the filling is computed, certified, and run again by both checkers.
+/// Returns a table of the axiom `tree`. The filling is computed and certified, and both checkers run it
+/// again.
 ///
 /// # Errors
-/// An answer is not proven.
+/// If an answer is not proven.
 pub fn trees(seed: u64, kinds: &[String]) -> Result<String, String> {
     let rows: Vec<Vec<String>> = TREES
         .iter()

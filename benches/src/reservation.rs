@@ -1,5 +1,5 @@
-//! The configuration programme on servers of 80 vCPU and 640 GB: column generation with its exact proof, next to one programme over
-//! all maximal configurations.
+//! The configuration programme on servers with 80 vCPU and 640 GB. Column generation with its exact proof is
+//! compared with one programme over all maximal configurations.
 
 use std::time::Instant;
 
@@ -36,19 +36,19 @@ const TYPES: [(u32, u32); 20] = [
     (1, 8),
 ];
 const SERVER: (u32, u32) = (80, 640);
-/// The number of types of the peer's script; further types are random.
+/// The number of types of the peer's script. Further types are random.
 pub const NAMED_TYPES: usize = TYPES.len();
 
-/// Returns an instance. Up to 20 types are those of the peer's script, and more are random. The loads are random, and together a
-/// little more than the servers can take.
+/// Returns an instance. If it has at most 20 types, they are those of the peer's script. Otherwise all types
+/// are random. The loads are random, and their sum is slightly more than the capacity of the servers.
 ///
 /// # Errors
-/// Returns a message if the problem is refused.
+/// If the problem is refused.
 pub fn instance(n_types: usize, seed: u64) -> Result<Reservation, String> {
     on_servers(1, n_types, seed)
 }
 
-/// Returns the same types on servers that are `times` as large, with `times` the load.
+/// Returns the instance with the same types on servers that are `times` as large, with `times` the load.
 fn on_servers(times: u32, n_types: usize, seed: u64) -> Result<Reservation, String> {
     let mut random = Pcg64::seed_from_u64(seed);
     let jobs = (0..n_types).map(|j| {
@@ -72,10 +72,10 @@ fn on_servers(times: u32, n_types: usize, seed: u64) -> Result<Reservation, Stri
     Reservation::new(spec).map_err(|error| error.to_string())
 }
 
-/// Returns a table by the number of types. All configurations are enumerated up to `enumerate` types.
+/// Returns a table by the number of types. For at most `enumerate` types, all configurations are enumerated.
 ///
 /// # Errors
-/// Returns a message if a solver fails or two answers differ.
+/// If a solver fails or two answers differ.
 pub fn table(sizes: &[usize], enumerate: usize, repetitions: usize, seed: u64) -> Result<String, String> {
     let head = [
         "types",
@@ -120,10 +120,10 @@ pub fn table(sizes: &[usize], enumerate: usize, repetitions: usize, seed: u64) -
     Ok(markdown(&head, &rows, 0))
 }
 
-/// Returns a table by the capacity of the servers, 1 to 16 times that of the server of the paper.
+/// Returns a table by the capacity of the servers, which is 1 to 16 times that of the server in the paper.
 ///
 /// # Errors
-/// Returns a message if a solver fails.
+/// If a solver fails.
 pub fn capacities(n_types: usize, repetitions: usize, seed: u64) -> Result<String, String> {
     let mut rows = Vec::new();
     for times in [1, 2, 4, 8, 16] {
@@ -137,7 +137,7 @@ pub fn capacities(n_types: usize, repetitions: usize, seed: u64) -> Result<Strin
     Ok(markdown(&["server", "types", "greedy", "exact optimum with proof", "columns", "proof"], &rows, 1))
 }
 
-/// Returns the seconds of greedy and of the optimum, and the optimum.
+/// Returns the times in seconds of greedy packing and of the optimum, and the optimum.
 fn solved(problem: &Reservation, repetitions: usize) -> Result<(f64, f64, PackingOptimum), String> {
     let (loads, sizes) = (problem.loads(), problem.fractions());
     let (greedy_time, _) =
@@ -155,7 +155,7 @@ fn describe(optimum: &PackingOptimum) -> String {
     }
 }
 
-/// Returns the median time of up to `repetitions` calls, and the last answer.
+/// Returns the median time of up to `repetitions` calls, and the result of the last call.
 pub(crate) fn timed<T, E: ToString>(
     repetitions: usize,
     mut run: impl FnMut() -> Result<T, E>,
@@ -171,7 +171,8 @@ pub(crate) fn timed<T, E: ToString>(
     }
 }
 
-/// Returns the number of all maximal configurations, and the optimum over them, computed by HiGHS in floating point.
+/// Returns the number of all maximal configurations, and the optimum over these configurations, which HiGHS
+/// computes in floating point.
 fn enumerated(problem: &Reservation) -> Result<(usize, f64), String> {
     let sizes: Vec<(u32, u32)> = TYPES[..problem.n_types()].to_vec();
     let mut all = Vec::new();

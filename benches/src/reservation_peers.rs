@@ -1,4 +1,4 @@
-//! The configuration programme and the greedy placement, compared with Python scripts on the same files.
+//! Compares the configuration programme and the greedy placement with Python scripts on the same files.
 
 use std::path::Path;
 
@@ -11,14 +11,15 @@ use crate::peers::Scripts;
 use crate::reservation::{instance, timed};
 use crate::table::{markdown, seconds};
 
-/// The number of servers of the greedy placement.
+/// The number of servers for the greedy placement.
 const SERVERS: u32 = 1000;
-/// The number of types up to which a script enumerates all configurations.
+/// The largest number of types for which a script enumerates all configurations.
 const ENUMERATED: usize = 10;
-/// The relative difference up to which values in doubles agree with those of the engine.
+/// The largest relative difference at which values in doubles agree with those of the engine.
 const AGREEMENT: f64 = 1e-6;
 
-/// Returns a table of the engine and the scripts on the same problems, each with the median of `repetitions`.
+/// Returns a table of the engine and the scripts on the same problems. Each time is the median of
+/// `repetitions` runs.
 ///
 /// # Errors
 /// Returns a message if a solver of the engine fails or a value differs. A missing script is left out.
@@ -26,7 +27,7 @@ pub fn table(sizes: &[usize], scripts: &Scripts, repetitions: usize, seed: u64) 
     let folder = std::env::temp_dir().join(format!("evenhand-reservation-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let rows = rows(sizes, scripts, repetitions, seed, &folder);
-    // A leftover of these temporary files does no harm.
+    // An error is ignored, because a temporary folder that is left over does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     Ok(markdown(
         &["types", "question", "evenhand", "Python", "time", "times", "its value over ours"],
@@ -63,7 +64,8 @@ fn rows(
             let field = |name: &str| line.get(name).and_then(Value::as_f64);
             let (Some(time), Some(found)) = (field("median"), field("value")) else { continue };
             let over_ours = found / value.to_f64();
-            // If configurations are equally good, the script's greedy may take another one and earn another reward.
+            // If configurations are equally good, the greedy placement of the script may use a different
+            // configuration and earn a different reward.
             if solver != "greedy" && (over_ours - 1.0).abs() > AGREEMENT {
                 return Err(format!("{n_types} types, {solver}: {found}, ours {}", value.to_f64()));
             }
@@ -81,7 +83,8 @@ fn rows(
     Ok(rows)
 }
 
-/// Returns the earnings of greedy per server with whole jobs on whole servers, including the best configurations.
+/// Returns the reward of greedy packing per server, for whole jobs on whole servers. The best configurations
+/// are included.
 fn placed(problem: &Reservation) -> Result<Rational, String> {
     let jobs: Vec<Integer> = problem
         .loads()

@@ -1,4 +1,5 @@
-//! A running cluster as whole processes: import of its dump, the verdict with its certificate, the check, the page.
+//! Measures the commands for a running cluster as whole processes: the import of its dump, the verdict with
+//! its certificate, the check, and the page.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -17,10 +18,10 @@ pub const NAME: &str = "Kueue, 5,000 nodes, 40,000 pods, 300 queues";
 const SIZE: ClusterSize =
     ClusterSize { nodes: 5_000, pods: 40_000, queues: 300, kueue: Some("v1beta2"), odd: false };
 
-/// Runs the processes of a seed in turn.
+/// Runs the processes for a seed, one after the other.
 ///
 /// # Errors
-/// The dump cannot be written.
+/// If the dump cannot be written.
 pub fn measured(seed: u64, settings: &Settings, scripts: &Scripts) -> Result<Vec<(String, Outcome)>, String> {
     let path = |name: &str| settings.folder.join(name).to_string_lossy().into_owned();
     let (dump, snapshot) = (path("running-dump.json"), path("running-snapshot.json"));
@@ -40,7 +41,7 @@ pub fn measured(seed: u64, settings: &Settings, scripts: &Scripts) -> Result<Vec
             return Err(format!("{name}: {why}"));
         }
         let status = field(&outcome, "status");
-        // The status 1 of a verdict says that a queue lacks its fair share.
+        // The status 1 of a verdict states that a queue is below its fair share. It is not a failure.
         let is_answer = status == Some(0.0) || name == "`verdict`" && status == Some(1.0);
         let outcome = if is_answer { outcome.map(|line| with(&line, "status", json!(0))) } else { outcome };
         found.push((name.to_owned(), outcome));

@@ -1,9 +1,10 @@
-//! Max-min on many classes, levels and users: two builds of the program, and HiGHS through highspy, on the same files in one
-//! run.
+//! Measures max-min on many classes, levels and users. Two builds of the program, and HiGHS through highspy,
+//! use the same files in one run.
 //!
-//! The tables compare the CPU times of processes (`peers/child.py`): of `evenhand solve` in doubles and in rationals, including
-//! reading and printing, and of the exact optimum with its certificate, with every claim verified. The builds take turns. A run
-//! beyond the limit ends its question.
+//! The tables compare the CPU times of processes (`peers/child.py`) for `evenhand solve` in doubles and in
+//! rationals, including reading and printing, and for the exact optimum with its certificate, in which every
+//! claim is verified. The builds take turns. A run that exceeds the limit ends the measurement of its
+//! question.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -19,9 +20,10 @@ use crate::table::{markdown, median, seconds};
 
 mod intervals;
 
-/// The CPU seconds of a round of an instance above which no further round is started.
+/// If a round of an instance takes more CPU seconds than this number, no further round starts.
 const LONG: f64 = 10.0;
-/// The wall time of a process in units of its CPU limit. It is larger because other work shares the machine.
+/// The limit on the wall time of a process as a multiple of its CPU limit. It is larger because other
+/// processes share the machine.
 pub(crate) const PATIENCE: f64 = 20.0;
 
 /// The settings of the measurements.
@@ -29,7 +31,7 @@ pub(crate) const PATIENCE: f64 = 20.0;
 pub struct Settings {
     /// The program of this build.
     pub now: PathBuf,
-    /// The program of an earlier build.
+    /// The program of an earlier build. `None` if only one build is measured.
     pub before: Option<PathBuf>,
     /// The folder for problems.
     pub folder: PathBuf,
@@ -39,9 +41,9 @@ pub struct Settings {
     pub passes: usize,
     /// The seed of the instances.
     pub seed: u64,
-    /// Only instances whose name contains this text.
+    /// Only instances whose names contain this text are measured.
     pub only: String,
-    /// Whether HiGHS runs as well, through highspy.
+    /// True if HiGHS is measured too, through highspy.
     pub highspy: bool,
 }
 
@@ -56,7 +58,7 @@ enum Needed {
 struct Row {
     shape: Shape,
     needed: Needed,
-    /// Whether proven intervals are accepted instead of an exact answer.
+    /// True if proven intervals are accepted as an answer.
     intervals: bool,
 }
 
@@ -82,7 +84,7 @@ fn rows() -> Vec<Row> {
     .collect()
 }
 
-/// A timed process, and its lines.
+/// A process that is measured, and its results.
 struct Question {
     arguments: Vec<String>,
     program: PathBuf,
@@ -96,7 +98,7 @@ impl Question {
         Self { program: program.to_owned(), arguments, outcomes: Vec::new() }
     }
 
-    /// Runs the process once more, unless an earlier run has failed.
+    /// Runs the process again. Does nothing if an earlier run has failed.
     fn ask(&mut self, settings: &Settings, scripts: &Scripts) -> f64 {
         if self.outcomes.last().is_some_and(|last| cpu(last).is_none()) {
             return 0.0;
@@ -107,7 +109,7 @@ impl Question {
         taken
     }
 
-    /// Returns the median of the CPU times, if all runs succeeded.
+    /// Returns the median of the CPU times. Returns `None` if a run failed.
     fn cpu(&self) -> Option<f64> {
         let times: Option<Vec<f64>> = self.outcomes.iter().map(cpu).collect();
         median(&times?)
@@ -128,7 +130,7 @@ impl Question {
     }
 }
 
-/// Returns the CPU time of a process that has succeeded.
+/// Returns the CPU time of a process. Returns `None` if the process failed.
 fn cpu(outcome: &Outcome) -> Option<f64> {
     (field(outcome, "status") == Some(0.0)).then(|| field(outcome, "cpu")).flatten()
 }
@@ -140,10 +142,10 @@ pub(crate) fn child(scripts: &Scripts, limit: u32, program: &Path, arguments: &[
     run(command, f64::from(limit) * PATIENCE)
 }
 
-/// Returns the tables. Every line of numbers is also passed to `keep`.
+/// Returns the tables. Each line of numbers is also passed to `keep`.
 ///
 /// # Errors
-/// A problem cannot be written, or generated numbers are not those of a problem.
+/// If a problem cannot be written, or the generated numbers are not valid.
 pub fn tables(settings: &Settings, scripts: &Scripts, keep: &mut dyn FnMut(Value)) -> Result<String, String> {
     let mut cells = Vec::new();
     let mut intervals = Vec::new();
@@ -247,7 +249,8 @@ fn measured(
     ]
 }
 
-/// Runs all rounds by HiGHS with a warm model. Returns the CPU seconds without reading, by variant. The limit is wall time.
+/// Runs all rounds in HiGHS with a warm model. Returns the CPU seconds by variant, without the time for
+/// reading. The limit applies to the wall time.
 fn highspy(
     name: &str,
     file: &Path,

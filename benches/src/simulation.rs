@@ -1,5 +1,5 @@
-//! Simulation task by task: a million tasks that wait from the beginning, run and finish, compared with Python on the same
-//! instance. The hashes of all placements must be equal.
+//! Simulation task by task. A million tasks wait from the beginning, run and finish. The engine is compared
+//! with Python on the same instance, and the hashes of all placements must be equal.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ use crate::machine::Clock;
 use crate::peers::Scripts;
 use crate::table::{markdown, median, seconds};
 
-/// The least demand, in units. A task with less would fit thousands of times on a server.
+/// The least demand in units. Thousands of tasks with a smaller demand would fit on a server.
 const LEAST: u64 = 20;
 /// The mean running time.
 const MEAN: f64 = 100.0;
@@ -23,7 +23,7 @@ const MEAN: f64 = 100.0;
 /// The sizes of an instance.
 #[derive(Debug, Clone)]
 pub struct Sizes {
-    /// The number of servers drawn from Table I.
+    /// The number of servers that are drawn from Table I.
     pub servers: u64,
     /// The number of users.
     pub users: usize,
@@ -36,7 +36,7 @@ struct Instance {
     durations: Vec<f64>,
 }
 
-/// Returns servers drawn from Table I, and users with lognormal demands as in the peers' instances.
+/// Returns servers drawn from Table I, and users with lognormal demands like those of the peers' instances.
 fn instance(sizes: &Sizes, seed: u64) -> Result<Instance, String> {
     let mut random = Random::new(seed, sizes.servers << 32 | sizes.users as u64);
     let resources = vec!["cpu".to_owned(), "memory".to_owned()];
@@ -115,17 +115,17 @@ fn ours(instance: &Instance, server: ServerRule) -> Result<(Run, f64), String> {
     Ok((run.map_err(|error| error.to_string())?, cpu.unwrap_or(wall)))
 }
 
-/// Runs the engine and the script by best fit and first fit, one after the other in every pass. Returns medians of CPU times with
-/// one thread each.
+/// Runs the engine and the script with best fit and with first fit, one after the other in every pass.
+/// Returns the medians of the CPU times with one thread each.
 ///
 /// # Errors
-/// Returns a message if a file cannot be written, a run fails, or the placements differ. A script that does not run is left out,
-/// and the table says so.
+/// If a file cannot be written, a run fails, or the placements differ. A script that does not run is left
+/// out, and the table states this.
 pub fn table(sizes: &Sizes, scripts: &Scripts, passes: usize, seed: u64) -> Result<String, String> {
     let folder = std::env::temp_dir().join(format!("evenhand-simulation-{}", std::process::id()));
     std::fs::create_dir_all(&folder).map_err(|error| error.to_string())?;
     let rows = rows(sizes, scripts, passes, seed, &folder);
-    // A leftover of these temporary files does no harm.
+    // An error is ignored, because a temporary folder that is left over does no harm.
     let _ = std::fs::remove_dir_all(&folder);
     let head = ["server rule", "tasks", "placements", "evenhand", "per task", "numba incremental", "times"];
     let Sizes { servers, users, tasks } = sizes;

@@ -1,6 +1,7 @@
 //! Markdown tables.
 
-/// Returns a table. All columns except the first `left` are numbers, and are aligned to the right.
+/// Returns a table. The first `left` columns are text. All other columns are numbers, which are aligned to
+/// the right.
 #[must_use]
 pub fn markdown(head: &[&str], rows: &[Vec<String>], left: usize) -> String {
     let mut widths: Vec<usize> = head.iter().map(|cell| cell.chars().count()).collect();
@@ -31,7 +32,7 @@ pub fn markdown(head: &[&str], rows: &[Vec<String>], left: usize) -> String {
     text
 }
 
-/// Returns seconds with three digits, in milliseconds below one second.
+/// Returns seconds with three digits. Times below one second are in milliseconds.
 #[must_use]
 pub fn seconds(value: f64) -> String {
     if value >= 10.0 {
@@ -47,7 +48,7 @@ pub fn seconds(value: f64) -> String {
     }
 }
 
-/// Returns the median of the values, which is the mean of the two middle ones if their number is even.
+/// Returns the median of the values. For an even number of values, it is the mean of the two middle values.
 #[must_use]
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();

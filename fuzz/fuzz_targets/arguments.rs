@@ -5,10 +5,10 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
-/// One of this many inputs is a new command line.
+/// The inverse of the fraction of inputs that are new command lines.
 const NEW: u32 = 4;
 
-/// The program, whose path `scripts/fuzz.sh` sets.
+/// The path of the program, which `scripts/fuzz.sh` sets.
 static PROGRAM: LazyLock<PathBuf> = LazyLock::new(|| {
     std::env::var_os("EVENHAND_PROGRAM").expect("EVENHAND_PROGRAM names the program").into()
 });

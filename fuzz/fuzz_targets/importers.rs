@@ -2,7 +2,8 @@
 
 use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 
-/// One of this many changes is a change of bytes, which packed files and traces need.
+/// The inverse of the fraction of mutations that change bytes. Compressed files and traces need such
+/// mutations.
 const BYTES: u32 = 4;
 
 fuzz_target!(|bytes: &[u8]| evenhand_oracles::importers(bytes));

@@ -2,7 +2,7 @@
 
 use libfuzzer_sys::{fuzz_crossover, fuzz_mutator, fuzz_target};
 
-/// One of this many inputs is a new scenario.
+/// The inverse of the fraction of inputs that are new scenarios.
 const NEW: u32 = 8;
 
 fuzz_target!(|bytes: &[u8]| evenhand_oracles::scenarios(bytes));

@@ -1,4 +1,5 @@
-//! How often large clusters with placement constraints have no answer, and how long an answer takes.
+//! Measures how often mechanisms give no answer on large clusters with placement constraints, and how long an
+//! answer takes.
 
 use std::ops::Range;
 
@@ -7,7 +8,8 @@ use crate::constrained::{Eligibility, Shape};
 use crate::machine::Clock;
 use crate::table::{markdown, median, seconds};
 
-/// The number of small problems for each large one, which takes as long as thousands of them.
+/// The number of small problems for each large problem. A large problem takes as long as thousands of small
+/// problems.
 const SMALL_ONES: u64 = 200;
 
 /// The rows of the table for every cluster.
@@ -26,14 +28,15 @@ const UNLIMITED: Shape = Shape::new(1_000, 100, Eligibility::Few(5, 20));
 /// The shapes of the clusters.
 const SHAPES: &[Shape] = &[UNLIMITED, Shape { finite: 70, ..UNLIMITED }];
 
-/// Returns a table by cluster and mechanism, over one seed for every `SMALL_ONES` of `seeds`. It has only the clusters whose names
-/// contain `only`, and the mechanisms whose names contain `mechanism`.
+/// Returns a table by cluster and mechanism. It uses one seed for every `SMALL_ONES` seeds of `seeds`. The
+/// table contains only the clusters whose names contain `only`, and the mechanisms whose names contain
+/// `mechanism`.
 ///
 /// # Errors
-/// Never: the generated numbers are those of a valid problem.
+/// Never, because the generated numbers are valid.
 pub fn table(seeds: &Range<u64>, only: &str, mechanism: &str) -> Result<String, String> {
     let n_seeds = ((seeds.end - seeds.start) / SMALL_ONES).max(1);
-    // The first seed is 1, as in the tables of times.
+    // The first seed is 1, as in the tables of running times.
     let seeds: Vec<u64> = (1..=n_seeds).map(|k| seeds.start + k).collect();
     let mut rows = Vec::new();
     for shape in SHAPES.iter().filter(|shape| shape.name().contains(only)) {

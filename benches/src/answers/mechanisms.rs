@@ -1,7 +1,8 @@
-//! How often the mechanisms that are not linear programmes give no answer, by shape of problem and by magnitude.
+//! Measures how often the mechanisms that are not linear programmes give no answer, by shape of problem and
+//! by magnitude.
 //!
-//! There is no answer if a solver fails, or stops before its result is proven (the status `limit` or `left-the-domain`). A problem
-//! to which a mechanism does not apply does not count.
+//! There is no answer if a solver fails, or stops before its result is proven (with the status `limit` or
+//! `left-the-domain`). A problem to which a mechanism does not apply does not count.
 
 use std::ops::Range;
 
@@ -11,12 +12,12 @@ use rayon::prelude::*;
 
 use super::shape::{Numbers, PLAIN, Placement, Shape};
 
-/// A mechanism, with a flag and its value if it needs one.
+/// A mechanism, with a flag and the value of the flag if it needs one.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked {
-    /// The name on the command line.
+    /// The name of the mechanism on the command line.
     pub mechanism: &'static str,
-    /// The flag and its value.
+    /// The flag and its value. `None` if the mechanism needs no flag.
     pub flag: Option<(&'static str, &'static str)>,
 }
 
@@ -61,25 +62,25 @@ pub const SHAPES: &[Shape] = &[
     Shape { name: "near ties", placement: Placement::Half, numbers: Numbers::NearTies, ..PLAIN },
 ];
 
-/// The results of one mechanism on one shape.
+/// The results of a mechanism for a shape.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Count {
     /// The number of problems to which the mechanism applies.
     pub problems: usize,
-    /// The seeds without an answer, with the reasons.
+    /// The seeds without an answer, each with the reason.
     pub missing: Vec<(u64, String)>,
 }
 
 impl Asked {
-    /// Returns the name in the table.
+    /// Returns the name of the mechanism in the table.
     #[must_use]
     pub fn name(&self) -> String {
         self.flag
             .map_or_else(|| self.mechanism.to_owned(), |(_, value)| format!("{} {value}", self.mechanism))
     }
 
-    /// Returns the reason why there is no answer to the problem. The inner value is `None` if there is an answer, the outer one if
-    /// the mechanism does not apply.
+    /// Returns the reason why the mechanism gives no answer to the problem. The inner value is `None` if it
+    /// gives an answer. The outer value is `None` if the mechanism does not apply.
     #[must_use]
     pub fn lacks(&self, problem: &Problem) -> Option<Option<String>> {
         let mechanism = registry::find(self.mechanism)?;
@@ -95,7 +96,7 @@ impl Asked {
         }
     }
 
-    /// Counts over the problems of these seeds.
+    /// Counts the answers to the problems with these seeds.
     #[must_use]
     pub fn count(&self, shape: &Shape, seeds: Range<u64>, most_users: usize) -> Count {
         let found: Vec<(u64, Option<String>)> = seeds
@@ -108,8 +109,9 @@ impl Asked {
     }
 }
 
-/// Returns a table of the number of problems of each shape without an answer, by mechanism, and the first of them with the reason.
-/// It has only the shapes whose names contain `only`, and the mechanisms whose names contain `mechanism`.
+/// Returns a table of the number of problems without an answer, by shape and mechanism. It states the first
+/// of these problems and the reason. The table contains only the shapes whose names contain `only`, and the
+/// mechanisms whose names contain `mechanism`.
 #[must_use]
 pub fn table(seeds: &Range<u64>, most_users: usize, only: &str, mechanism: &str) -> String {
     let shapes: Vec<&Shape> = SHAPES.iter().filter(|shape| shape.name.contains(only)).collect();
@@ -134,7 +136,8 @@ pub fn table(seeds: &Range<u64>, most_users: usize, only: &str, mechanism: &str)
 mod tests {
     use super::{ASKED, SHAPES};
 
-    /// Problems on which doubles alone stop with `limit`: mechanism, shape and seed.
+    /// Problems for which doubles alone stop with the status `limit`. Each entry has the mechanism, the shape
+    /// and the seed.
     const HARD: &[(&str, &str, u64)] = &[
         ("proportional", "far apart", 82),
         ("proportional", "weights 10^12 apart", 72),

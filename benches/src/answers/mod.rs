@@ -1,5 +1,5 @@
-//! How often max-min has no answer, by shape of problem: random problems of every shape are solved exactly and in doubles. An exact
-//! answer counts if its own duals prove it in the arithmetic of the checker.
+//! Measures how often max-min has no answer, by shape of problem. Random problems of every shape are solved
+//! exactly and in doubles. An exact answer counts if its own duals prove it in the arithmetic of the checker.
 
 pub mod large;
 pub mod mechanisms;
@@ -21,18 +21,18 @@ const FLOAT_TOLERANCE: f64 = 1e-6;
 pub struct Census {
     /// The number of problems to which the share applies.
     pub problems: usize,
-    /// The seeds without a proven exact answer, with the reasons.
+    /// The seeds without a proven exact answer, each with the reason.
     pub failures: Vec<(u64, String)>,
-    /// The seeds whose answer in doubles is missing, or wrong by more than 1e-6.
+    /// The seeds for which the answer in doubles is missing, or wrong by more than 1e-6.
     pub float_failures: Vec<u64>,
     /// The number of problems that needed exact pivots.
     pub repaired: usize,
-    /// The number of those pivots.
+    /// The number of exact pivots.
     pub pivots: usize,
 }
 
 impl Shape {
-    /// Solves the problems of these seeds.
+    /// Solves the problems with these seeds, and returns the results.
     #[must_use]
     pub fn census(&self, seeds: std::ops::Range<u64>, most_users: usize) -> Census {
         let mut census = Census::default();
@@ -66,7 +66,7 @@ impl Shape {
 /// Checks that the duals of a solution prove the optimum, with tolerance and margin 0.
 ///
 /// # Errors
-/// Returns the reason why they do not.
+/// The reason why the duals prove no optimum.
 pub fn prove(
     problem: &Problem,
     share: Share,
@@ -110,8 +110,8 @@ pub fn table(seeds: &std::ops::Range<u64>, most_users: usize, only: &str) -> Str
     crate::table::markdown(&head, &rows, 1)
 }
 
-/// Returns the levels that the duals prove, as evidence of a certificate. Each level covers the users that its dual
-/// blocks.
+/// Returns the levels that the duals prove in the form of evidence of a certificate. Each level covers the
+/// users that its dual blocks.
 fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<Vec<Level>, String> {
     let problem = instance.problem();
     let coefficients = share.coefficients(problem).map_err(|e| e.to_string())?;
@@ -128,7 +128,7 @@ fn levels(instance: &Instance<'_>, share: Share, duals: &[LevelDual]) -> Result<
     Ok(duals.iter().map(&mut level).collect())
 }
 
-/// Returns whether every user has the same number of tasks, within [`FLOAT_TOLERANCE`].
+/// Returns `true` if every user has the same number of tasks in both allocations, within [`FLOAT_TOLERANCE`].
 fn agree(problem: &Problem, float: &[Vec<(usize, f64)>], exact: &[Vec<(usize, Rational)>]) -> bool {
     (0..problem.n_users()).all(|n| {
         let mine: f64 = float[n].iter().map(|(_, x)| x).sum();

@@ -14,24 +14,25 @@ pub enum Placement {
     Few,
     /// Each class with probability one half.
     Half,
-    /// Pools of three classes; one user in ten may run in two pools.
+    /// A pool of three classes. One user in ten may run in two pools.
     Pools,
 }
 
-/// The magnitude of numbers.
+/// The magnitudes of numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Numbers {
-    /// 1 or 2, which causes ties.
+    /// Numbers that are 1 or 2, which cause ties.
     Tied,
-    /// Up to 64.
+    /// Numbers up to 64.
     Small,
-    /// Fractions with three digits above and below the line.
+    /// Fractions whose numerators and denominators have three digits.
     Fractions,
     /// Demands, capacities and weights that differ by up to twelve orders of magnitude.
     FarApart,
-    /// Up to 64, with weights from 1 to 10 to this power.
+    /// Numbers up to 64, and weights from 1 to 10 to the power of this number.
     Weights(usize),
-    /// Up to 4, and off by up to 1e-12 of it: near ties that doubles cannot tell apart.
+    /// Numbers up to 4 that are wrong by a relative error of up to 1e-12. They cause near ties, which doubles
+    /// cannot distinguish from ties.
     NearTies,
 }
 
@@ -44,17 +45,17 @@ pub struct Shape {
     pub placement: Placement,
     /// The magnitude of numbers.
     pub numbers: Numbers,
-    /// The percentage of the demands and capacities that are 0.
+    /// The percentage of demands and capacities that are 0.
     pub zero: u64,
-    /// The percentage of the users with finite tasks.
+    /// The percentage of users with finite tasks.
     pub finite: u64,
-    /// The percentage of the users with other demands on some class, or with a criterion by class.
+    /// The percentage of users whose demand differs between classes, or that have a criterion for each class.
     pub by_class: u64,
-    /// The share that is equalised.
+    /// The share that the mechanism equalises.
     pub share: Share,
 }
 
-/// The plainest shape.
+/// The shape without any special properties.
 pub(super) const PLAIN: Shape = Shape {
     name: "",
     placement: Placement::Everywhere,
@@ -116,10 +117,10 @@ pub const SHAPES: &[Shape] = &[
 ];
 
 impl Shape {
-    /// Returns the problem of a seed, with up to `most_users` users.
+    /// Returns the problem with the seed `seed` and up to `most_users` users.
     ///
     /// # Errors
-    /// Never: the generated numbers are those of a valid problem.
+    /// Never, because the generated numbers are valid.
     pub fn problem(&self, seed: u64, most_users: usize) -> Result<Problem, ProblemError> {
         let mut random = Random::new(seed, self.name.len() as u64);
         let n_users = 1 + random.below(most_users);
@@ -195,7 +196,7 @@ impl Shape {
         }
     }
 
-    /// Returns an amount for each resource, at least one of them not 0.
+    /// Returns an amount for each resource. At least one amount is positive.
     fn vector(&self, resources: &[String], unit: u64, random: &mut Random) -> Vec<(String, Rational)> {
         let kept = random.below(resources.len());
         let amount = |(r, name): (usize, &String)| {

@@ -1,6 +1,8 @@
-//! The widths of the bounds on max-min levels when the time for exact ones is up (`solve --seconds`), by shape of problem.
+//! Measures the widths of the bounds on max-min levels if the time limit for exact levels is reached (`solve
+//! --seconds`), by shape of problem.
 //!
-//! A failure is an infeasible answer, an exact level outside of its bounds, or bounds wider than [`WIDEST`].
+//! A failure is an infeasible answer, an exact level outside of its bounds, or bounds that are wider than
+//! [`WIDEST`].
 
 use std::ops::Range;
 use std::time::{Duration, Instant};
@@ -14,10 +16,11 @@ use rayon::prelude::*;
 
 use super::shape::{SHAPES, Shape};
 
-/// The largest width of bounds that count as an answer, as a fraction of what a user would have alone.
+/// The largest width of bounds that count as an answer, as a fraction of the tasks that a user would have
+/// alone.
 pub const WIDEST: f64 = 1e-6;
 
-/// The time for exact rounds, and the size up to which components are solved exactly nevertheless.
+/// The time limit for exact rounds, and the largest size of a component that is always solved exactly.
 #[derive(Debug, Clone, Copy)]
 struct Way {
     /// The name in the table.
@@ -28,7 +31,7 @@ struct Way {
 
 const WAYS: [Way; 3] = [
     Way { name: "0 s", micros: 0, small: None },
-    // The settings for problems that are too large for exact rounds.
+    // These settings are for problems that are too large for exact rounds.
     Way { name: "0 s, doubles alone", micros: 0, small: Some(0) },
     Way { name: "1 ms, doubles after it", micros: 1000, small: Some(0) },
 ];
@@ -38,9 +41,9 @@ const WAYS: [Way; 3] = [
 pub struct Widths {
     /// The number of problems to which the share applies.
     pub problems: usize,
-    /// The widest bounds, with their seed.
+    /// The width of the widest bounds, and the seed of their problem.
     pub widest: (f64, u64),
-    /// The seeds that failed, with the reasons.
+    /// The seeds of failures, each with the reason.
     pub failures: Vec<(u64, String)>,
 }
 
@@ -70,10 +73,10 @@ impl Shape {
     }
 }
 
-/// Returns the width of the bounds under one setting.
+/// Returns the width of the bounds under a setting.
 ///
 /// # Errors
-/// Returns the defect of the bounds.
+/// A description of the defect of the bounds.
 fn width(problem: &Problem, coefficients: &ShareCoefficients, way: Way) -> Result<f64, String> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let plain = Settings::default();
@@ -103,7 +106,7 @@ fn width(problem: &Problem, coefficients: &ShareCoefficients, way: Way) -> Resul
     Ok(to_f64(&LevelIntervals::width(&found)))
 }
 
-/// Returns a table of the widest bounds, for the shapes whose names contain `only`.
+/// Returns a table of the widest bounds for the shapes whose names contain `only`.
 #[must_use]
 pub fn table(seeds: &Range<u64>, most_users: usize, only: &str) -> String {
     let mut rows = Vec::new();

@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness on a cluster: the engine, and conic solvers through cvxpy, all judged by the exact gap of their
-//! answers.
+//! Measures proportional and alpha fairness on a cluster: the engine, and conic solvers through cvxpy. All
+//! programs are judged by the exact gaps of their answers.
 
 use std::path::Path;
 
@@ -22,10 +22,10 @@ const RESOURCES: usize = 3;
 const USERS: [usize; 2] = [100, 300];
 const ALPHAS: [&str; 3] = ["1", "2", "1/2"];
 
-/// Runs all programs and returns the tables as Markdown.
+/// Runs all programs, and returns the tables as Markdown.
 ///
 /// # Errors
-/// A file cannot be written, or an answer is not an allocation.
+/// If a file cannot be written, or an answer is not an allocation.
 pub fn compare(
     passes: usize,
     settings: &Settings,
@@ -114,8 +114,9 @@ fn rows(
     Ok(cells)
 }
 
-/// Returns the exact gap of an allocation relative to `sum_n w_n x_n^(1 - alpha)`, proven with prices that are computed for it, and
-/// its exact feasibility margin. `None` if nothing is proven.
+/// Returns the exact gap of an allocation relative to `sum_n w_n x_n^(1 - alpha)`. It is proven with prices
+/// that are computed for the allocation. Also returns the exact feasibility margin. Returns `None` if no gap
+/// is proven.
 fn judge(problem: &Problem, path: &Path, alpha: &str) -> Result<Option<(f64, f64)>, String> {
     let text = read_text(path).map_err(|error| error.to_string())?;
     let source = Source { name: "answer", text: &text };
@@ -123,7 +124,7 @@ fn judge(problem: &Problem, path: &Path, alpha: &str) -> Result<Option<(f64, f64
     let exponent = number::parse(alpha).map_err(|error| error.to_string())?;
     let parameters = Parameters::alpha(exponent);
     let request = Request { axiom: Axiom::Proportional, parameters: parameters.clone() };
-    // Rounding may have made the allocation infeasible, so its repair is judged.
+    // Rounding may have made the allocation infeasible, so the repaired allocation is judged.
     let tolerance = Rational::from((1, 1_000_000_000));
     let found = certify(problem, &allocation, &[request], &tolerance).map_err(|e| e.to_string())?;
     let margin = found.claim(Axiom::Proportional, &parameters).and_then(|claim| claim.margin.clone());

@@ -1,5 +1,5 @@
-//! The growth of times with the numbers of users and classes: proportional and alpha fairness with their proven gaps, exact NJC and
-//! PS-DSF, and the checks of their certificates.
+//! Measures how times grow with the numbers of users and classes: proportional and alpha fairness with their
+//! proven gaps, exact NJC and PS-DSF, and the checks of their certificates.
 
 use std::path::{Path, PathBuf};
 
@@ -12,11 +12,11 @@ use crate::instances::{Tasks, general};
 use crate::measure::Question;
 use crate::table::{markdown, seconds};
 
-/// A column: its title and the arguments of the mechanism.
+/// A column: its title, and the arguments of the mechanism.
 struct Column {
     title: &'static str,
     arguments: &'static [&'static str],
-    /// Whether the certificate is checked as well.
+    /// True if the check of the certificate is measured too.
     checked: bool,
 }
 
@@ -29,11 +29,11 @@ const COLUMNS: [Column; 5] = [
 ];
 
 enum Axis {
-    /// Growing users, with 10 classes and 3 resources.
+    /// The number of users grows, with 10 classes and 3 resources.
     Users,
-    /// Growing classes, with 300 users and 3 resources.
+    /// The number of classes grows, with 300 users and 3 resources.
     Classes,
-    /// Growing users on one pool of 16 resources, with one task each.
+    /// The number of users grows on one pool of 16 resources. Each user has one task.
     Pool,
 }
 
@@ -75,7 +75,7 @@ impl Axis {
 /// Returns all tables as Markdown.
 ///
 /// # Errors
-/// A file cannot be written.
+/// If a file cannot be written.
 pub fn tables(settings: &Settings, keep: &mut dyn FnMut(Value)) -> Result<String, String> {
     let tables = [Axis::Users, Axis::Classes, Axis::Pool].map(|axis| table(&axis, settings, keep));
     tables.into_iter().collect()
@@ -93,7 +93,7 @@ fn table(axis: &Axis, settings: &Settings, keep: &mut dyn FnMut(Value)) -> Resul
             let outcomes = measure(axis, size, &file, column, settings);
             for (outcome, what) in outcomes.iter().zip(["allocate", "check"]) {
                 time.push(match outcome {
-                    // The time of a run that gave up has no meaning.
+                    // The time of a run that reached its limit has no meaning.
                     Ok(line) if line["status"] == "limit" => "limit".to_owned(),
                     Ok(_) => field(outcome, "median").map_or("–".to_owned(), seconds),
                     Err(why) if why.starts_with("more than") => why.clone(),
@@ -140,7 +140,7 @@ fn table(axis: &Axis, settings: &Settings, keep: &mut dyn FnMut(Value)) -> Resul
     Ok(text + "\n")
 }
 
-/// Measures the allocation, and the check of its certificate if the column has one.
+/// Measures the allocation. If the column has a certificate, also measures its check.
 fn measure(axis: &Axis, size: usize, file: &Path, column: &Column, settings: &Settings) -> Vec<Outcome> {
     let path = |kind: &str| -> PathBuf {
         settings.folder.join(format!(

@@ -1,17 +1,17 @@
-//! The distance of an answer from the optimum: the same measure for all programs, with compensated sums, so that the measure's own
-//! rounding does not count.
+//! The distance of an answer from the optimum. All programs are measured in the same way, with compensated
+//! sums, so that the rounding errors of the measurement itself are negligible.
 
 use evenhand_ode::pool::Pool;
 
-/// The violations of the optimality conditions of `max sum_i e_i log x_i`, for entitlements that sum to 1.
+/// The violations of the optimality conditions of `max sum_i e_i log x_i`, for entitlements with the sum 1.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Residual {
     /// `max_j (usage_j - 1)+` and `max_i (x_i / cap_i - 1)+`.
     pub primal: f64,
     /// `max_j p_j |1 - usage_j|`, and `max_j (-p_j)+`.
     pub complementarity: f64,
-    /// `max_i |x_i (pi_i + q_i) / e_i - 1|` with `pi_i = sum_j p_j r_ij` and the price
-    /// `q_i = (e_i / cap_i - pi_i)+` on the cap that fits best.
+    /// `max_i |x_i (pi_i + q_i) / e_i - 1|` with `pi_i = sum_j p_j r_ij`. The price `q_i = (e_i / cap_i -
+    /// pi_i)+` on the cap is the price that fits best.
     pub stationarity: f64,
 }
 
@@ -23,12 +23,12 @@ impl Residual {
     }
 }
 
-/// Returns the greater number, or infinity if `b` is not a number.
+/// Returns the larger number. Returns infinity if `b` is not a number.
 fn greater(a: f64, b: f64) -> f64 {
     if b.is_nan() { f64::INFINITY } else { a.max(b) }
 }
 
-/// Returns the violations of the allocation `x` with `prices`.
+/// Returns the violations of the allocation `x` with the prices `prices`.
 #[must_use]
 pub fn residual(pool: &Pool, x: &[f64], prices: &[f64]) -> Residual {
     let total = pool.total_entitlement();
@@ -52,8 +52,8 @@ pub fn residual(pool: &Pool, x: &[f64], prices: &[f64]) -> Residual {
     found
 }
 
-/// Returns the distance of `x` from the point of the trajectory at `c`: the largest
-/// `|x_i (sum_j r_ij / s_j + 1 / (cap_i - x_i)) / (c e_i) - 1|`. It is infinite outside of the domain.
+/// Returns the distance of `x` from the point of the trajectory at `c`. It is the largest value of `|x_i
+/// (sum_j r_ij / s_j + 1 / (cap_i - x_i)) / (c e_i) - 1|`, and infinite outside of the domain.
 #[must_use]
 pub fn off_trajectory(pool: &Pool, x: &[f64], c: f64) -> f64 {
     let total = pool.total_entitlement();
@@ -82,8 +82,8 @@ fn usage(pool: &Pool, x: &[f64]) -> Vec<Sum> {
     usage
 }
 
-/// A sum of products computed as if with twice the digits (Ogita, Rump, Oishi: "Accurate Sum and Dot Product",
-/// algorithm 5.3).
+/// A sum of products with the accuracy of twice as many digits (Ogita, Rump, Oishi: "Accurate Sum and Dot
+/// Product", algorithm 5.3).
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     high: f64,
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn residual_of_a_known_optimum_and_of_what_is_none() {
-        // One resource and entitlements 3 to 1 give the shares 3/4 and 1/4 and the price 1.
+        // For one resource and the entitlements 3 and 1, the shares are 3/4 and 1/4, and the price is 1.
         let pool = Pool::new(1, vec![1.0, 0.5], vec![3.0, 1.0], vec![1.0, 1.0]).unwrap();
         assert_eq!(residual(&pool, &[0.75, 0.5], &[1.0]).worst(), 0.0);
         let off = residual(&pool, &[0.75, 0.75], &[1.0]);
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn the_trajectory_of_one_user() {
-        // x (1 / (1 - x) + 1 / (1 - x)) = c has the solution x = 1/2 for c = 2.
+        // The equation `x (1 / (1 - x) + 1 / (1 - x)) = c` has the solution `x = 1/2` for `c = 2`.
         let pool = Pool::new(1, vec![1.0], vec![1.0], vec![1.0]).unwrap();
         assert_eq!(off_trajectory(&pool, &[0.5], 2.0), 0.0);
         assert_eq!(off_trajectory(&pool, &[0.5], 1.0), 1.0);

@@ -1,4 +1,4 @@
-//! One program of this repository on one pool, timed in this process.
+//! Measures one program of this repository on one pool, in this process.
 
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -31,21 +31,22 @@ pub enum Program {
     Read,
 }
 
-/// The wall seconds of every run, the mean CPU seconds, and the peak of memory in MiB before the runs.
+/// The wall times of all runs in seconds, the mean CPU time in seconds, and the peak memory in MiB before the
+/// runs.
 type Times = (Vec<f64>, Option<f64>, Option<f64>);
 
 /// The settings of a measurement.
 #[derive(Debug, Clone)]
 pub struct Once {
-    /// The program to time.
+    /// The program that is measured.
     pub program: Program,
     /// The file of the pool.
     pub file: PathBuf,
-    /// The file for the answer.
+    /// The file for the answer. `None` if the answer is not written.
     pub answer: Option<PathBuf>,
-    /// The most runs.
+    /// The largest number of runs.
     pub repetitions: usize,
-    /// The seconds after which no further run is started.
+    /// The time in seconds after which no further run starts.
     pub seconds: f64,
     /// The relative tolerance of the trajectory.
     pub tolerance: f64,
@@ -54,10 +55,10 @@ pub struct Once {
 }
 
 impl Once {
-    /// Measures the program. A last, untimed run gives the answer.
+    /// Measures the program. A final run that is not timed gives the answer.
     ///
     /// # Errors
-    /// The file is not a pool, or the answer cannot be written.
+    /// If the file does not contain a pool, or the answer cannot be written.
     pub fn run(&self) -> Result<Value, String> {
         let numbers = PoolFile::read(&self.file)?;
         let pool = numbers.clone().pool()?;
@@ -125,8 +126,8 @@ impl Once {
         Ok(line)
     }
 
-    /// Returns the wall time of every run, the peak of memory before the runs, and the mean CPU time. The system's clock of CPU
-    /// time is too coarse for a single run.
+    /// Returns the wall time of every run, the peak memory before the runs, and the mean CPU time. The
+    /// system's clock of CPU time is too coarse for a single run.
     fn timed<I, T>(&self, input: impl Fn() -> I, run: impl Fn(I) -> T) -> Times {
         let peak = machine::peak_mib();
         let inputs: Vec<I> = (0..self.repetitions).map(|_| input()).collect();
@@ -144,7 +145,7 @@ impl Once {
     }
 }
 
-/// Returns the sum of all requests, computed by all threads.
+/// Returns the sum of all requests, which all threads compute together.
 fn sum(pool: &Pool) -> f64 {
     let lanes = |part: &[f64]| {
         let mut lanes = [0.0; 32];

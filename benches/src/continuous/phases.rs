@@ -1,4 +1,5 @@
-//! Very many users on one pool through the library: the time and the peak of memory of every step.
+//! Measures a very large number of users on one pool through the library: the time and the peak memory of
+//! every step.
 
 use std::process::Command;
 use std::time::Instant;
@@ -19,11 +20,11 @@ use crate::machine;
 use crate::measure::significant;
 use crate::table::{markdown, median, seconds};
 
-/// The factor that scales allocations down so that they are exactly feasible. It exceeds the rounding that usually adds to a usage;
-/// the reported margin shows whether it suffices.
+/// The factor that scales allocations down, so that they are exactly feasible. It compensates more than the
+/// usual rounding errors of a usage. The reported margin shows whether it suffices.
 const WITHIN: f64 = 1.0 - 2e-15;
 
-/// The names of the steps, in order.
+/// The names of the steps in order.
 pub const STEPS: [&str; 9] =
     ["numbers", "pool", "path", "problem", "allocation", "instance", "lift prices", "gap", "njc margin"];
 
@@ -40,10 +41,10 @@ impl Phases {
     }
 }
 
-/// Runs the floating-point steps, then builds the exact problem and proves the answer.
+/// Runs the steps in floating point, builds the exact problem, and proves the answer.
 ///
 /// # Errors
-/// A step fails; the error is in words.
+/// A description of the error if a step fails.
 pub fn run(law: Law, n_users: usize, n_resources: usize, seed: u64) -> Result<Value, String> {
     let mut phases = Phases(Map::new());
     let numbers = phases.run("numbers", || WholePool::random(law, n_users, n_resources, seed));
@@ -93,14 +94,14 @@ pub fn run(law: Law, n_users: usize, n_resources: usize, seed: u64) -> Result<Va
     }))
 }
 
-/// The numbers of users.
+/// The numbers of users that are measured.
 const USERS: [usize; 3] = [10_000, 100_000, 1_000_000];
 const RESOURCES: usize = 16;
 
-/// Runs [`run`] in separate processes and returns the medians over `passes` as Markdown.
+/// Runs [`run`] in separate processes. Returns the medians over `passes` passes as Markdown.
 ///
 /// # Errors
-/// Never: failures are reported in the table.
+/// Never, because the table reports failures.
 pub fn table(passes: usize, settings: &Settings, keep: &mut dyn FnMut(Value)) -> Result<String, String> {
     let mut lines: Vec<Vec<Outcome>> = USERS.iter().map(|_| Vec::new()).collect();
     for pass in 0..passes {

@@ -1,4 +1,5 @@
-//! Proportional fairness on one pool: the engine, conic solvers, and a hand-written Newton method.
+//! Measures proportional fairness on one pool: the engine, conic solvers, and a Newton method that is written
+//! by hand.
 
 use std::path::Path;
 
@@ -26,15 +27,15 @@ const SIZES: [Size; 2] = [
 
 #[derive(Clone, Copy)]
 enum How {
-    /// The program and its number of threads.
+    /// A program of this repository, and its number of threads.
     Ours(&'static str, usize),
     Peer(&'static str),
 }
 
-/// Runs all sizes and returns their tables as Markdown.
+/// Runs all sizes, and returns their tables as Markdown.
 ///
 /// # Errors
-/// A file cannot be written.
+/// If a file cannot be written.
 pub fn compare(
     passes: usize,
     settings: &Settings,
@@ -87,7 +88,7 @@ fn table(
         contender("Clarabel 1e-12", How::Peer("clarabel-tight"), size.peers),
     ];
     if size.users < 1000 {
-        // With more users, SCS does not end within its 60 s.
+        // With more users, SCS exceeds its time limit of 60 s.
         contenders.push(contender("cvxpy SCS", How::Peer("cvxpy-scs"), size.peers.min(3)));
     }
     let rows = race(&title, &contenders, passes, settings.limit);
@@ -136,7 +137,8 @@ fn reached(size: &Size, rows: &[Row]) -> String {
     markdown(&["ratio", "asked for", "CPU", "wall"], &cells, 2)
 }
 
-/// Compares the path with the time to read its numbers as often as it does at the speed of memory.
+/// Compares the time of the path with the time that reading its numbers equally often takes at the speed of
+/// memory.
 fn bandwidth(
     file: &Path,
     settings: &Settings,
@@ -151,7 +153,7 @@ fn bandwidth(
     }
     let found = field(&line, "bytes").zip(field(&line, "bytes_per_second"));
     let Some((bytes, speed)) = found else { return Ok(String::new()) };
-    // One pass for the sums of each step, one to pack the users, and one for the answer.
+    // The numbers are read once for the sums of each step, once to pack the users, and once for the answer.
     let passes = field(&rows[0].line, "steps").unwrap_or(0.0) + 3.0;
     let bound = passes * bytes / speed;
     let cpu = rows[0].cpu();

@@ -1,4 +1,4 @@
-//! Pools in whole numbers, which are identical for floating point, for exact problems and for the peers.
+//! Pools in whole numbers. They are identical for floating point, for exact problems and for the peers.
 
 use std::fs;
 use std::io::{BufWriter, Write};
@@ -32,12 +32,12 @@ impl Law {
     }
 }
 
-/// Users on one pool, in whole numbers. A user requests 7 in 10 of the resources and has one task, so that no allocation is above
-/// 1.
+/// Users on one pool, in whole numbers. A user requests 7 of 10 resources and has one task, so that no
+/// allocation exceeds 1.
 #[derive(Debug, Clone)]
 pub struct WholePool {
     n_resources: usize,
-    /// `users x resources`.
+    /// The requests as a matrix of `users x resources`.
     requests: Vec<u64>,
     capacity: Vec<u64>,
     weights: Vec<u64>,
@@ -80,7 +80,8 @@ impl WholePool {
         self.weights.len()
     }
 
-    /// Returns the input of [`Pool::new`]: requests in units of the capacities, unchanged entitlements, and caps of 1.
+    /// Returns the input of [`Pool::new`]: the requests in units of the capacities, the unchanged
+    /// entitlements, and caps of 1.
     #[must_use]
     pub fn in_doubles(&self) -> (Vec<f64>, Vec<f64>, Vec<f64>) {
         let part = |(k, &request): (usize, &u64)| request as f64 / self.capacity[k % self.n_resources] as f64;
@@ -92,7 +93,7 @@ impl WholePool {
     /// Returns the pool as a problem with one server.
     ///
     /// # Errors
-    /// Never: the generated numbers are those of a valid problem.
+    /// Never, because the generated numbers are valid.
     pub fn problem(&self) -> Result<Problem, ProblemError> {
         let names: Vec<String> = (0..self.n_resources).map(|r| format!("r{r}")).collect();
         let by_name = |amounts: &[u64]| -> Vec<(String, Rational)> {
@@ -113,11 +114,11 @@ impl WholePool {
         Problem::new(ProblemSpec { name, resources: names, servers: vec![server], users })
     }
 
-    /// Writes the pool in doubles: a line of JSON, then the requests row by row, the entitlements and the caps as little-endian
-    /// doubles.
+    /// Writes the pool in doubles. The first line is JSON. The requests row by row, the entitlements and the
+    /// caps follow as little-endian doubles.
     ///
     /// # Errors
-    /// The file cannot be written.
+    /// If the file cannot be written.
     pub fn write(&self, path: &Path) -> Result<(), String> {
         let (requests, entitlements, caps) = self.in_doubles();
         let head = json!({"users": self.n_users(), "resources": self.n_resources});
@@ -138,11 +139,11 @@ impl WholePool {
 pub struct PoolFile {
     /// The number of resources.
     pub n_resources: usize,
-    /// The requests as `users x resources`, in units of the capacities.
+    /// The requests as a matrix of `users x resources`, in units of the capacities.
     pub requests: Vec<f64>,
-    /// The entitlements, by user.
+    /// The entitlements, indexed by user.
     pub entitlements: Vec<f64>,
-    /// The caps, by user.
+    /// The caps, indexed by user.
     pub caps: Vec<f64>,
 }
 
@@ -150,7 +151,7 @@ impl PoolFile {
     /// Reads a pool from a file.
     ///
     /// # Errors
-    /// The file cannot be read, or is not a pool.
+    /// If the file cannot be read, or does not contain a pool.
     pub fn read(path: &Path) -> Result<Self, String> {
         let told = |error: &str| format!("{}: {error}", path.display());
         let bytes = fs::read(path).map_err(|error| told(&error.to_string()))?;
@@ -167,34 +168,34 @@ impl PoolFile {
         Ok(Self { n_resources, requests: values, entitlements, caps })
     }
 
-    /// Returns the checked pool.
+    /// Returns the pool after checking its numbers.
     ///
     /// # Errors
-    /// The numbers are not those of a pool.
+    /// If the numbers do not form a valid pool.
     pub fn pool(self) -> Result<Pool, String> {
         Pool::new(self.n_resources, self.requests, self.entitlements, self.caps)
             .map_err(|error| error.to_string())
     }
 }
 
-/// Returns the little-endian doubles in some bytes.
+/// Returns the doubles that a sequence of bytes contains in little-endian order.
 fn doubles(bytes: &[u8]) -> Vec<f64> {
     bytes.as_chunks().0.iter().map(|eight| f64::from_le_bytes(*eight)).collect()
 }
 
-/// Writes an answer: `x`, then the prices for entitlements that sum to 1, as little-endian doubles.
+/// Writes an answer: `x`, followed by the prices for entitlements with the sum 1, as little-endian doubles.
 ///
 /// # Errors
-/// The file cannot be written.
+/// If the file cannot be written.
 pub fn write_answer(path: &Path, x: &[f64], prices: &[f64]) -> Result<(), String> {
     let bytes: Vec<u8> = x.iter().chain(prices).flat_map(|value| value.to_le_bytes()).collect();
     fs::write(path, bytes).map_err(|error| format!("{}: {error}", path.display()))
 }
 
-/// Reads an answer that [`write_answer`] or a peer wrote.
+/// Reads an answer that [`write_answer`] or a peer has written.
 ///
 /// # Errors
-/// The file cannot be read, or has another number of users.
+/// If the file cannot be read, or has a different number of users.
 pub fn read_answer(path: &Path, n_users: usize) -> Result<(Vec<f64>, Vec<f64>), String> {
     let bytes = fs::read(path).map_err(|error| format!("{}: {error}", path.display()))?;
     let mut x = doubles(&bytes);

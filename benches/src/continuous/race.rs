@@ -1,4 +1,4 @@
-//! Programs that run in turn, so that a disturbance of the machine affects all of them.
+//! Runs programs in turn, so that a disturbance of the machine affects all of them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,12 +14,13 @@ pub struct Contender {
     pub name: String,
     /// The file for its answer.
     pub answer: PathBuf,
-    /// A function that makes the command.
+    /// A function that creates the command.
     pub command: Box<dyn Fn() -> Command>,
 }
 
 impl Contender {
-    /// Returns a contender whose answer goes to a file in `folder`. The name of the file is passed to `command`.
+    /// Returns a contender that writes its answer to a file in `folder`. The path of this file is passed to
+    /// `command`.
     pub fn new(name: &str, folder: &Path, command: impl Fn(&Path) -> Command + 'static) -> Self {
         let file: String = name.chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
         let answer = folder.join(format!("answer-{file}"));
@@ -28,7 +29,7 @@ impl Contender {
     }
 }
 
-/// Returns a command that runs this program with a number of threads.
+/// Returns a command that runs this program with the given number of threads.
 #[must_use]
 pub fn own(arguments: &[&str], file: &Path, threads: usize) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap_or_default());
@@ -36,33 +37,33 @@ pub fn own(arguments: &[&str], file: &Path, threads: usize) -> Command {
     command
 }
 
-/// All runs of one contender.
+/// All runs of a contender.
 #[derive(Debug)]
 pub struct Row {
     /// The name in tables.
     pub name: String,
-    /// The last line of the program, or the reason why there is none.
+    /// The last line of the program, or the reason why there is no line.
     pub line: Outcome,
     /// The wall seconds of every run.
     pub wall: Vec<f64>,
-    /// The CPU seconds, one number for each process.
+    /// The CPU seconds of each process.
     pub cpu: Vec<f64>,
 }
 
 impl Row {
-    /// Returns the median over all runs.
+    /// Returns the median of the wall times of all runs.
     #[must_use]
     pub fn median(&self) -> Option<f64> {
         median(&self.wall)
     }
 
-    /// Returns the median of the CPU time over the processes.
+    /// Returns the median of the CPU times of the processes.
     #[must_use]
     pub fn cpu(&self) -> Option<f64> {
         median(&self.cpu)
     }
 
-    /// Returns the median as a cell of a table, or the reason why there is none.
+    /// Returns the median of the wall times as a cell of a table. If there is no time, returns the reason.
     #[must_use]
     pub fn time(&self) -> String {
         match &self.line {
@@ -91,7 +92,8 @@ impl Row {
     }
 }
 
-/// Runs all contenders `passes` times in turn. A contender that fails is not run again. Old answers are removed.
+/// Runs all contenders `passes` times in turn. A contender that has failed is not run again. Answers of
+/// earlier races are removed.
 pub fn race(title: &str, contenders: &[Contender], passes: usize, limit: f64) -> Vec<Row> {
     let row =
         |c: &Contender| Row { name: c.name.clone(), line: Err(String::new()), wall: vec![], cpu: vec![] };
@@ -118,19 +120,19 @@ pub fn race(title: &str, contenders: &[Contender], passes: usize, limit: f64) ->
     rows
 }
 
-/// Returns seconds as text, in microseconds if milliseconds are too coarse.
+/// Returns seconds as text. Times below a millisecond are in microseconds.
 #[must_use]
 pub fn micro(value: f64) -> String {
     if value < 1e-3 { format!("{:.1} µs", value * 1e6) } else { seconds(value) }
 }
 
-/// Returns the least value of the contenders whose names begin with `name`.
+/// Returns the least value of all contenders whose names begin with `name`.
 #[must_use]
 pub fn best(rows: &[Row], name: &str, time: impl Fn(&Row) -> Option<f64>) -> Option<f64> {
     rows.iter().filter(|row| row.name.starts_with(name)).filter_map(time).min_by(f64::total_cmp)
 }
 
-/// Returns `above / below` as text.
+/// Returns the quotient `above / below` as text.
 #[must_use]
 pub fn ratio(above: Option<f64>, below: Option<f64>) -> String {
     above.zip(below).map_or("–".to_owned(), |(a, b)| format!("{:.1}", a / b))

@@ -1,4 +1,5 @@
-//! The literal trajectory to a given `c`: the engine, and scipy's Runge-Kutta methods on the same equations.
+//! Measures the literal trajectory to a given `c`: the engine, and scipy's Runge-Kutta methods on the same
+//! equations.
 
 use serde_json::{Value, json};
 
@@ -16,16 +17,16 @@ const ENDS: [&str; 2] = ["1e3", "1e6"];
 
 #[derive(Clone, Copy)]
 enum How {
-    /// The program and the tolerance.
+    /// A program of this repository, and the tolerance.
     Ours(&'static str, &'static str),
-    /// The method, the tolerance, the solver of Newton's matrix, and the state.
+    /// The method of scipy, the tolerance, the solver of Newton's matrix, and the state.
     Scipy(&'static str, &'static str, &'static str, &'static str),
 }
 
-/// Runs all programs and returns the tables as Markdown.
+/// Runs all programs, and returns the tables as Markdown.
 ///
 /// # Errors
-/// A file cannot be written.
+/// If a file cannot be written.
 pub fn compare(
     passes: usize,
     settings: &Settings,
@@ -98,7 +99,7 @@ fn table(
         let c = field(&row.line, "c");
         let error = answer.zip(c).map(|((x, _), c)| off_trajectory(&pool, &x, c));
         if let (Some(line), Some(error)) = (row.kept(&title), error) {
-            // JSON has no infinity, which means outside of the domain.
+            // JSON has no infinity. An infinite error means that the answer is outside of the domain.
             keep(with(&line, "error", json!(error)));
         }
         let shown =
@@ -140,8 +141,8 @@ fn table(
     Ok(text)
 }
 
-/// Returns the least ratio of two CPU times: the time of a peer, over the time of the engine's fastest run whose error
-/// is not greater than the peer's.
+/// Returns the least ratio of two CPU times: the time of a peer, divided by the time of the fastest run of
+/// the engine whose error is not larger than the peer's error.
 fn fastest_as_accurate(rows: &[Row], errors: &[Option<f64>], kind: &str) -> Option<f64> {
     let timed = |ours: bool| {
         let named = rows.iter().zip(errors).filter(move |(row, _)| row.name.starts_with("evenhand") == ours);

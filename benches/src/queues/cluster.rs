@@ -4,38 +4,42 @@ use serde_json::{Map, Value, json};
 
 use crate::instances::Random;
 
-/// The most teams of a department.
+/// The largest number of teams of a department.
 const TEAMS_OF_A_DEPARTMENT: usize = 8;
-/// The most queues of a team.
+/// The largest number of queues of a team.
 const QUEUES_OF_A_TEAM: usize = 5;
-/// The number of queues of a division of [`Kind::Deep`].
+/// The number of queues in a division of [`Kind::Deep`].
 const QUEUES_OF_A_DIVISION: usize = 20;
 const RESOURCES: [&str; 3] = ["cpu", "memory", "gpu"];
 
 /// The kind of a cluster with queues.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A tree of depth 3. Seven tenths of the queues have guarantees, and three tenths have limits. A shape of tasks has 5 to 20
-    /// classes, and half of the shapes have a finite number of tasks. Two fifths of the classes have GPUs, and the shapes that
-    /// demand GPUs run only there.
+    /// A tree of depth 3. Seven tenths of the queues have guarantees, and three tenths have limits. A shape
+    /// of tasks may run on 5 to 20 classes, and half of the shapes have a finite number of tasks. Two fifths
+    /// of the classes have GPUs, and shapes that demand GPUs run only on these classes.
     Teams,
-    /// A tree like that of teams, but of depth 4, with weights from 1 to 100, guarantees also of divisions, priorities of a tenth
-    /// of the queues, and 2 to 6 neighbouring classes for each shape.
+    /// A tree like that of `Teams`, but with depth 4. Weights are from 1 to 100, divisions have guarantees
+    /// too, and a tenth of the queues have priorities. Each shape may run on 2 to 6 neighbouring classes.
     Deep,
-    /// Sibling queues without guarantees; all shapes have unlimited tasks and 30 to 120 classes each.
+    /// Sibling queues without guarantees. All shapes have unlimited tasks, and each shape may run on 30 to
+    /// 120 classes.
     Open,
-    /// Shares of surplus over the lendable amount, as in Kueue. Every queue has a guarantee of four tenths to all of an equal
-    /// share, and a limit. Half of the queues lend only a part, and a tenth has the weight 0.
+    /// Shares of the surplus divided by the lendable amount, as in Kueue. Every queue has a limit, and a
+    /// guarantee of four tenths to all of an equal share. Half of the queues lend only a part of their
+    /// guarantee, and a tenth of the queues have the weight 0.
     Promised,
-    /// Queues of ten departments, half of them with a guarantee and a third with a limit. Half of the shapes run on every class,
-    /// the others on a half, a quarter or a tenth of the classes. Most shapes have few tasks.
+    /// The queues of ten departments. Half of the queues have a guarantee, and a third have a limit. Half of
+    /// the shapes may run on every class. The other shapes may run on a half, a quarter or a tenth of the
+    /// classes. Most shapes have few tasks.
     Anywhere,
-    /// A tree like [`Kind::Teams`], with limits of three tenths of the queues on a tenth of the classes.
+    /// A tree like [`Kind::Teams`], in which three tenths of the queues have limits on a tenth of the
+    /// classes.
     OnClasses,
 }
 
 impl Kind {
-    /// Returns the name in tables.
+    /// Returns the name of the kind in tables.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -48,7 +52,7 @@ impl Kind {
         }
     }
 
-    /// Returns the number of classes, out of `all`, on which a shape runs.
+    /// Returns the number of classes on which a shape may run, out of `all` classes.
     fn classes(self, all: usize, random: &mut Random) -> usize {
         let between = |random: &mut Random, least, most| random.between(least, most) as usize;
         match self {
@@ -74,7 +78,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns the problem of a seed, as a file.
+    /// Returns the problem with the seed `seed` in the form of a file.
     #[must_use]
     pub fn json(&self, seed: u64) -> Value {
         let mut random = Random::new(seed, (self.shapes * 1_000_003 + self.classes) as u64);
@@ -109,14 +113,14 @@ impl Shape {
         problem
     }
 
-    /// Returns the name in tables, such as `teams: 200 queues, 2000 shapes, 300 classes`.
+    /// Returns the name of the shape in tables, such as `teams: 200 queues, 2000 shapes, 300 classes`.
     #[must_use]
     pub fn name(&self) -> String {
         let Self { kind, queues, shapes, classes } = self;
         format!("{}: {queues} queues, {shapes} shapes, {classes} classes", kind.name())
     }
 
-    /// Returns a short name for a file.
+    /// Returns a short file name.
     #[must_use]
     pub fn file(&self) -> String {
         format!("queues-{}-{}-{}.json", self.kind.name(), self.shapes, self.classes)
@@ -210,7 +214,7 @@ impl Shape {
         if self.kind == Kind::Anywhere && random.between(1, 10) <= 7 {
             user["tasks"] = json!(random.between(1, 200));
         } else if !matches!(self.kind, Kind::Open | Kind::Anywhere) && random.between(1, 2) == 1 {
-            // The number of tasks is around an equal share of the resource that a task needs most.
+            // The number of tasks is around an equal share of the resource that limits the user most.
             let parts = demand.iter().zip(total).filter(|(d, _)| **d > 0).map(|(d, total)| total / d);
             let equal = parts.min().unwrap_or(1) / self.shapes as u64;
             user["tasks"] = json!((equal * random.between(1, 30) / 10).max(1));

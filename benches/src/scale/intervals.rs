@@ -1,4 +1,4 @@
-//! Interval answers: their width, their certificate and the check.
+//! Measures answers with intervals: their width, their certificate and the check.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use crate::table::seconds;
 
 pub(super) const HEAD: &[&str] = &["users x classes", "solve", "answer", "width", "certify", "check", "MiB"];
 
-/// Returns the row of an interval answer, which is certified and checked.
+/// Returns the row of an answer with intervals, which is certified and checked.
 pub(super) fn row(
     name: &str,
     file: &Path,
@@ -52,7 +52,7 @@ pub(super) fn row(
     ]
 }
 
-/// Returns the fields that the allocation states about itself.
+/// Returns the status and the width that the allocation states.
 fn answer(allocation: &Path) -> (String, String) {
     let text = std::fs::read_to_string(allocation).unwrap_or_default();
     let document: Value = serde_json::from_str(&text).unwrap_or_default();

@@ -1,9 +1,9 @@
 //! Limits on the cost of computations.
 //!
-//! A small file can state a problem that would keep a solver busy for days or fill the memory. Code whose cost may be
-//! out of proportion to the length of its input charges the cost *before* the work is done. [`charge`] charges steps of
-//! work, whose number is the same on every machine. [`hold`] charges the bytes of a table. [`within`] sets the limits
-//! and returns [`Exceeded`] if a charge exceeds one of them.
+//! A small file can state a problem that would occupy a solver for days or fill the memory. Code whose cost
+//! may be out of proportion to the length of its input charges the cost *before* it does the work. [`charge`]
+//! charges steps of work, whose number is the same on every machine. [`hold`] charges the bytes of a table.
+//! [`within`] sets the limits, and returns [`Exceeded`] if a charge exceeds one of them.
 //!
 //! ```
 //! use evenhand_budget::{Limits, charge, within};
@@ -15,14 +15,16 @@
 //! assert!(error.to_string().starts_with("the sum is too large"));
 //! ```
 //!
-//! Outside [`within`] there are no limits, and charging does nothing.
+//! Outside [`within`] there are no limits, and charges have no effect.
 //!
-//! A charge that exceeds a limit unwinds the stack up to [`within`] without printing a panic message, as incremental
-//! compilers cancel queries. The many modules between [`charge`] and [`within`] therefore need no errors for limits. As
-//! with any panic, code between the two must not leave a shared state that would be wrong after unwinding.
+//! A charge that exceeds a limit unwinds the stack up to [`within`] without printing a panic message.
+//! Incremental compilers cancel queries in the same way. The many modules between [`charge`] and [`within`]
+//! therefore need no errors for limits. As for any panic, code between the two must not leave a shared state
+//! that would be wrong after unwinding.
 //!
-//! The limits belong to the thread that called [`within`]. Code that hands work to other threads passes a [`handle`]
-//! along, or charges all of the work beforehand. [`each`] hands work to other threads if this saves time.
+//! The limits belong to the thread that called [`within`]. Code that runs work on other threads passes a
+//! [`handle`] to them, or charges all of the work before it starts. [`each`] runs work on other threads if
+//! this saves time.
 
 #![forbid(unsafe_code)]
 
@@ -37,20 +39,21 @@ pub use meter::{
     words_of_bits, work_left,
 };
 
-/// The number of visits above which work is split across threads. A visit of a class, a row or a similar entry takes
-/// 0.1 to a few microseconds. Handing work to another thread takes about 50 microseconds, and about as long again while
-/// that thread waits for more work. The first time, the threads must also be started.
+/// The number of visits above which work is split across threads. A visit of a class, a row or a similar
+/// entry takes 0.1 to a few microseconds. Passing work to another thread takes about 50 microseconds, and
+/// about the same time again while that thread waits for more work. The first time, the threads must also be
+/// started.
 const FOR_THREADS: usize = 4096;
 
-/// Returns the number of items (mostly users) that are worth handing to another thread, if each item takes `visits`
-/// visits.
+/// Returns the number of items (mostly users) above which another thread saves time, if each item takes
+/// `visits` visits.
 #[must_use]
 pub const fn for_a_thread(visits: usize) -> usize {
     FOR_THREADS.div_ceil(if visits == 0 { 1 } else { visits })
 }
 
-/// Calls `of` for each index below `count` and returns the results in order. Threads share the work if all items
-/// together take many visits. `of` must not charge.
+/// Calls `of` for each index below `count`, and returns the results in order. The work is split across
+/// threads if all items together take many visits. `of` must not charge.
 pub fn each<T: Send>(count: usize, visits: usize, of: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if count < for_a_thread(visits) {
         (0..count).map(of).collect()
@@ -59,7 +62,7 @@ pub fn each<T: Send>(count: usize, visits: usize, of: impl Fn(usize) -> T + Sync
     }
 }
 
-/// Calls `of` for each item of a list like [`each`], and passes the item by value.
+/// Calls `of` for each item of a list as [`each`] does. Items are passed by value.
 pub fn each_of<I: Send, T: Send>(given: Vec<I>, visits: usize, of: impl Fn(I) -> T + Sync) -> Vec<T> {
     if given.len() < for_a_thread(visits) {
         given.into_iter().map(of).collect()
@@ -68,8 +71,8 @@ pub fn each_of<I: Send, T: Send>(given: Vec<I>, visits: usize, of: impl Fn(I) ->
     }
 }
 
-/// Calls both functions and returns their results. The second runs on another thread if it takes many visits.
-/// Neither may charge.
+/// Calls both functions, and returns their results. The second function runs on another thread if it takes
+/// many visits. Neither function may charge.
 pub fn both<A: Send, B: Send>(
     visits: usize,
     a: impl FnOnce() -> A + Send,
@@ -78,8 +81,8 @@ pub fn both<A: Send, B: Send>(
     if visits < FOR_THREADS { (a(), b()) } else { rayon::join(a, b) }
 }
 
-/// Defines structs of settings, each with a constant of its defaults: `Name as CONSTANT { field: type = default;
-/// }`.
+/// Defines structs of settings. Each struct has a constant with its defaults: `Name as CONSTANT { field: type
+/// = default; }`.
 #[macro_export]
 macro_rules! settings {
     ($($(#[$about:meta])* $name:ident as $defaults:ident {

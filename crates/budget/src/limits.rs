@@ -1,36 +1,37 @@
-//! Limits of a computation, and the error of a limit that was reached.
+//! The limits of a computation, and the error if a limit is reached.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::time::Duration;
 
-/// Limits of a computation.
+/// The limits of a computation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Limits {
-    /// Steps of work. A step takes a few nanoseconds, and the number of steps is the same on every machine.
+    /// The number of steps of work. A step takes a few nanoseconds, and the number of steps is the same on
+    /// every machine.
     pub work: Option<u64>,
-    /// Bytes of all tables that are held at the same time.
+    /// The number of bytes of all tables that exist at the same time.
     pub memory: Option<u64>,
-    /// Wall-clock time from now on. The amount of work that is done in this time depends on the machine.
+    /// The wall-clock time from now on. The machine determines how much work is done in this time.
     pub time: Option<Duration>,
-    /// Whether unset limits of work and memory grow with the input ([`by_input`](Self::by_input)). If not, an unset
-    /// limit means no limit.
+    /// True if limits of work and memory that are not set grow with the input ([`by_input`](Self::by_input)).
+    /// Otherwise a limit that is not set means no limit.
     pub grows: bool,
 }
 
 impl Limits {
-    /// Steps of work that take about a minute on one core.
+    /// The number of steps of work that take about a minute on one core.
     pub const A_MINUTE: u64 = 10_000_000_000;
-    /// The bytes of memory that are granted for less than [`Limits::LARGE`] bytes of input.
+    /// The number of bytes of memory that are granted for less than [`Limits::LARGE`] bytes of input.
     pub const SMALL_MEMORY: u64 = 2 << 30;
-    /// The bytes of memory that are granted for more input.
+    /// The number of bytes of memory that are granted for larger inputs.
     pub const LARGE_MEMORY: u64 = 16 << 30;
-    /// The number of bytes from which an input counts as large.
+    /// The number of bytes of the smallest input that counts as large.
     pub const LARGE: u64 = 1_000_000;
 
-    /// Returns the limits that a program grants by default. Up to a megabyte of input they are a minute of work and
-    /// 2 GiB. For more input they are work in proportion to it and 16 GiB. The input is everything that has been
-    /// reported with [`read`](crate::read) so far.
+    /// Returns the limits that a program grants by default. For less than a megabyte of input, they are a
+    /// minute of work and 2 GiB. For larger inputs, the work is proportional to the input, and the memory is
+    /// 16 GiB. The input is all input that has been reported with [`read`](crate::read) so far.
     #[must_use]
     pub fn by_input() -> Self {
         Self { grows: true, ..Self::default() }
@@ -49,10 +50,10 @@ impl Limits {
     }
 }
 
-/// The error that a limit was reached.
+/// The error if a limit is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exceeded {
-    /// The work that exceeded the limit, in words, such as `the table of users and classes`.
+    /// The work that exceeded the limit, such as `the table of users and classes`.
     pub what: String,
     /// The limit that was reached.
     pub kind: Kind,
@@ -63,14 +64,14 @@ pub struct Exceeded {
 pub enum Kind {
     /// [`Limits::work`].
     Work {
-        /// The limit, in steps.
+        /// The limit in steps.
         limit: u64,
     },
     /// [`Limits::memory`].
     Memory {
-        /// Bytes that were needed.
+        /// The number of bytes that were needed.
         needed: u64,
-        /// Bytes that were left.
+        /// The number of bytes that were left.
         left: u64,
     },
     /// [`Limits::time`].
@@ -100,7 +101,7 @@ impl Display for Exceeded {
 
 impl Error for Exceeded {}
 
-/// A number of bytes. It is shown in the largest unit in which the number is at least 2.
+/// A number of bytes. It is displayed in the largest unit in which the number is at least 2.
 struct Bytes(u64);
 
 impl Display for Bytes {

@@ -1,4 +1,4 @@
-//! Counting of work and memory, and the unwinding when a limit is reached.
+//! Counts work and memory, and unwinds the stack if a limit is reached.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -9,21 +9,21 @@ use std::time::Instant;
 
 use crate::{Exceeded, Kind, Limits};
 
-/// The number of steps between two readings of the clock: about a millisecond.
+/// The number of steps between two readings of the clock. They take about a millisecond.
 const STEPS_BETWEEN_CLOCK_READS: u64 = 100_000;
 
-/// The work and memory that a computation has used, with its limits.
+/// The work and memory that a computation has used, and its limits.
 #[derive(Debug)]
 struct Meter {
     limits: Limits,
     work: AtomicU64,
     memory: AtomicU64,
-    /// Bytes of input that have been read.
+    /// The number of bytes of input that have been read.
     input: AtomicU64,
-    /// The number of steps at which the clock is read next.
+    /// The number of steps after which the clock is read next.
     next_clock_read: AtomicU64,
     end: Option<Instant>,
-    /// The meter of the enclosing [`within`]. All charges also count there.
+    /// The meter of the enclosing [`within`]. All charges count for this meter too.
     outer: Option<Arc<Meter>>,
 }
 
@@ -35,12 +35,12 @@ fn current() -> Option<Arc<Meter>> {
     CURRENT.with_borrow(Clone::clone)
 }
 
-/// Returns the meters in force, the innermost first.
+/// Returns the meters in force. The innermost meter comes first.
 fn in_force() -> impl Iterator<Item = Arc<Meter>> {
     std::iter::successors(current(), |meter| meter.outer.clone())
 }
 
-/// Ends the computation by unwinding. [`within`] catches it.
+/// Ends the computation by unwinding the stack. [`within`] catches the unwinding.
 fn end(meter: &Arc<Meter>, what: &str, kind: Kind) -> ! {
     resume_unwind(Box::new(Ended {
         meter: Arc::clone(meter),
@@ -48,14 +48,14 @@ fn end(meter: &Arc<Meter>, what: &str, kind: Kind) -> ! {
     }))
 }
 
-/// Returns the limit that was reached, if it is the reason why a thread was unwound. `payload` is what
-/// [`catch_unwind`] returned.
+/// Returns the limit that was reached, if this limit is the reason why a thread was unwound. `payload` is the
+/// error of [`catch_unwind`].
 #[must_use]
 pub fn exceeded(payload: &(dyn Any + Send)) -> Option<&Exceeded> {
     payload.downcast_ref::<Ended>().map(|ended| &ended.exceeded)
 }
 
-/// The payload of an unwinding.
+/// The payload with which a thread is unwound.
 struct Ended {
     meter: Arc<Meter>,
     exceeded: Exceeded,
@@ -76,7 +76,7 @@ impl Meter {
         if let Some(limit) = self.work_limit()
             && spent > limit
         {
-            // An overflowing counter would seem to be within the limit again.
+            // A counter that overflows would be within the limit again.
             self.work.store(limit, Ordering::Relaxed);
             end(self, what, Kind::Work { limit });
         }
@@ -115,7 +115,7 @@ impl Meter {
     }
 }
 
-/// Runs `computation` within the limits, and within the limits that are already in force.
+/// Runs `computation` within these limits and within all limits that are already in force.
 ///
 /// # Errors
 /// [`Exceeded`] with the limit that was reached first.
@@ -130,19 +130,19 @@ pub fn within<T>(limits: &Limits, computation: impl FnOnce() -> T) -> Result<T, 
         outer: current(),
     });
     let handle = Handle(Some(Arc::clone(&meter)));
-    // Unwinding drops all values that the closure owns, so the caller sees no half-built state.
+    // Unwinding drops all values that the closure owns, so the caller sees no incomplete state.
     match catch_unwind(AssertUnwindSafe(|| handle.enter(computation))) {
         Ok(done) => Ok(done),
         Err(payload) => match payload.downcast::<Ended>() {
             Ok(ended) if Arc::ptr_eq(&ended.meter, &meter) => Err(ended.exceeded),
-            // The limit of an enclosing `within` was reached.
+            // A limit of an enclosing `within` was reached.
             Ok(ended) => resume_unwind(ended),
             Err(panic) => resume_unwind(panic),
         },
     }
 }
 
-/// The limits in force, which can be passed to another thread.
+/// The limits in force. They can be passed to another thread.
 #[derive(Debug, Clone)]
 pub struct Handle(Option<Arc<Meter>>);
 
@@ -153,14 +153,14 @@ pub fn handle() -> Handle {
 }
 
 impl Handle {
-    /// Runs a part of the computation within these limits, on any thread.
+    /// Runs a part of the computation within these limits. The part may run on any thread.
     pub fn enter<T>(&self, part: impl FnOnce() -> T) -> T {
         let _restore = Restore(CURRENT.replace(self.0.clone()));
         part()
     }
 
-    /// Returns the limits of work in steps and of memory in bytes, after the input that has been read so far.
-    /// `None` means no limit.
+    /// Returns the limit of work in steps and the limit of memory in bytes, for the input that has been read
+    /// so far. `None` stands for no limit.
     #[must_use]
     pub fn limits(&self) -> (Option<u64>, Option<u64>) {
         let least = |limit: fn(&Meter) -> Option<u64>| {
@@ -170,13 +170,14 @@ impl Handle {
         (least(Meter::work_limit), least(Meter::memory_limit))
     }
 
-    /// Puts the limits in force in this thread permanently. It is meant for threads that work only on this computation.
+    /// Puts the limits in force permanently in this thread. Only threads that work on no other computation
+    /// should call this function.
     pub fn adopt(&self) {
         CURRENT.set(self.0.clone());
     }
 }
 
-/// A guard that restores the limits that were in force before, also on unwinding.
+/// A guard that restores the previous limits, also during unwinding.
 struct Restore(Option<Arc<Meter>>);
 
 impl Drop for Restore {
@@ -185,9 +186,9 @@ impl Drop for Restore {
     }
 }
 
-/// Charges steps of some nanoseconds each before they are taken. `what` names the work.
+/// Charges steps before they are taken. A step takes some nanoseconds. `what` describes the work.
 ///
-/// Unwinds to [`within`] if fewer steps are left or the time is up.
+/// Unwinds to [`within`] if fewer steps are left or the time limit is reached.
 pub fn charge(steps: u64, what: &str) {
     CURRENT.with_borrow(|meter| {
         if let Some(meter) = meter {
@@ -203,7 +204,7 @@ pub fn read(bytes: u64) {
     }
 }
 
-/// A charge of memory, which is released when this value is dropped.
+/// A charge of memory. Dropping this value releases the memory.
 #[must_use = "what is dropped at once is held no longer; `room` says that this is meant"]
 #[derive(Debug)]
 pub struct Held {
@@ -219,7 +220,7 @@ impl Drop for Held {
     }
 }
 
-/// Charges the bytes of a table that is about to be created. `what` names the table.
+/// Charges the bytes of a table before the table is created. `what` describes the table.
 ///
 /// Unwinds to [`within`] if fewer bytes are left.
 pub fn hold(bytes: u64, what: &str) -> Held {
@@ -230,20 +231,21 @@ pub fn hold(bytes: u64, what: &str) -> Held {
     Held { meter, bytes }
 }
 
-/// Unwinds to [`within`] if fewer than `bytes` bytes are left. Does not charge them.
+/// Unwinds to [`within`] if fewer than `bytes` bytes are left. The bytes are not charged.
 pub fn room(bytes: u64, what: &str) {
     drop(hold(bytes, what));
 }
 
-/// Returns the steps that have been charged to the innermost limits.
+/// Returns the number of steps that have been charged to the innermost limits.
 #[must_use]
 pub fn spent() -> u64 {
     current().map_or(0, |meter| meter.work.load(Ordering::Relaxed))
 }
 
-/// Returns the least number of steps that any limit in force leaves. Returns `None` if there is no limit.
+/// Returns the number of steps that are left under the strictest limit in force. Returns `None` if there is
+/// no limit.
 ///
-/// Solvers that count their work themselves take it as their own limit.
+/// Solvers that count their own work use this number as their limit.
 #[must_use]
 pub fn work_left() -> Option<u64> {
     let left =
@@ -251,26 +253,27 @@ pub fn work_left() -> Option<u64> {
     in_force().filter_map(left).min()
 }
 
-/// Returns whether the time of any limit in force is up. Computations that can stop early with a partial result use it.
+/// Returns `true` if the time of any limit in force has passed. Computations that can return a partial result
+/// call this function.
 #[must_use]
 pub fn is_late() -> bool {
     in_force().any(|meter| meter.end.is_some_and(|end| Instant::now() >= end))
 }
 
-/// Charges `count` operations on fractions of `words` words of 64 bits. Each operation includes a greatest common
-/// divisor, whose cost grows with the square of the width.
+/// Charges `count` operations on fractions with `words` words of 64 bits. Each operation computes a greatest
+/// common divisor, whose cost grows with the square of the width.
 pub fn operations(count: u64, words: u64, what: &str) {
     let each = 20 + words.saturating_mul(4).saturating_add(words.saturating_mul(words) / 4);
     charge(count.saturating_mul(each), what);
 }
 
-/// Returns the number of 64-bit words that hold `bits` bits.
+/// Returns the number of 64-bit words that are needed for `bits` bits.
 #[must_use]
 pub fn words_of_bits(bits: u64) -> u64 {
     bits / 64 + 1
 }
 
-/// Charges a dense table before it is created: its bytes must be available, and filling it takes one step for each
+/// Charges a dense table before it is created. Its bytes must be available, and one step is charged for each
 /// entry.
 pub fn table(rows: usize, columns: usize, bytes_each: usize, what: &str) {
     let entries = (rows as u64).saturating_mul(columns as u64);

@@ -1,4 +1,4 @@
-//! The reasons why the program ends without a verdict, and their exit statuses.
+//! The reasons why a command ends without a verdict, and their exit statuses.
 
 use std::fmt::Display;
 use std::io::{IsTerminal, Write};
@@ -16,39 +16,41 @@ use crate::arguments::Arguments;
 use crate::arguments::names::nearest;
 use crate::output;
 
-/// An end without a verdict. Standard error gets a line `error: ...`, followed by help on how to mend it.
+/// The end of a command without a verdict. Standard error shows a line `error: ...`, followed by lines that
+/// help to correct the error.
 #[derive(Debug)]
 pub struct Failure {
     status: u8,
     message: String,
-    /// The lines after the first: the offending line with a mark, tips, usage.
+    /// The lines after the first line: the offending line with a mark, tips, and the usage.
     help: String,
 }
 
 impl Failure {
-    /// Returns the failure of wrong usage, or of input that is unreadable, malformed or of the wrong kind.
+    /// Returns the failure for wrong usage, and for input that is unreadable, malformed or of the wrong kind.
     pub fn input(message: impl Display) -> Self {
         Self { status: 2, message: message.to_string(), help: String::new() }
     }
 
-    /// Returns the failure of a solver, or of a limit that was reached.
+    /// Returns the failure for an error of a solver, and for a limit that was reached.
     pub fn solver(message: impl Display) -> Self {
         Self { status: 3, message: message.to_string(), help: String::new() }
     }
 
-    /// Returns the failure of malformed input, which is shown in `text`, or of input beyond the budget of the reader.
+    /// Returns the failure for malformed input, an excerpt of which is shown from `text`, and for input that
+    /// exceeds the budget of the reader.
     pub fn format(error: &FormatError, text: &str) -> Self {
         let help = excerpt(error, text).unwrap_or_default();
         let status = if error.is_too_large { 3 } else { 2 };
         Self { status, message: error.to_string(), help }
     }
 
-    /// Returns whether the input is to blame, and not a limit.
+    /// Returns `true` if the input caused the failure, and `false` if a limit or a solver caused it.
     pub fn is_of_input(&self) -> bool {
         self.status == 2
     }
 
-    /// Adds a line that says what to do.
+    /// Adds a line that tells the user what to do.
     #[must_use]
     pub fn tip(mut self, tip: impl AsRef<str>) -> Self {
         self.help.push_str(&format!("  tip: {}\n", printable(tip.as_ref())));
@@ -64,15 +66,15 @@ impl Failure {
 
     /// Writes the failure to standard error, and returns its exit status.
     pub fn report(self) -> ExitCode {
-        // The message becomes a single line, whatever it holds.
+        // The message becomes a single line, whatever characters it contains.
         let words: Vec<&str> = self.message.split_whitespace().collect();
         let mut text = format!("error: {}\n", printable(&words.join(" ")));
         for line in self.help.lines() {
-            // Only the first line begins with `error: `, whatever names or files contain.
+            // Only the first line may begin with `error: `, whatever names or files contain.
             let indent = if line.starts_with("error: ") { "  " } else { "" };
             text.push_str(&format!("{indent}{}\n", printable(line)));
         }
-        // An error is ignored: there is no other place to report it.
+        // An error is ignored, because it cannot be reported.
         let _ = std::io::stderr().write_all(text.as_bytes());
         ExitCode::from(self.status)
     }
@@ -120,11 +122,11 @@ impl From<RatioError> for Failure {
     }
 }
 
-/// The number of known names that the tip lists if no known name is similar.
+/// The largest number of known names that the tip lists if no known name is similar.
 const LISTED: usize = 12;
 
-/// Returns the failure of a name that does not exist. `what` is the kind of the name. The tip is the nearest name, or
-/// the first few names.
+/// Returns the failure for a name that does not exist. `what` is the kind of the name. The tip is the most
+/// similar name, or the first names of the list.
 pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Failure {
     let candidates: Vec<&str> = candidates.into_iter().collect();
     let failure = Failure::input(format!("there is no {what} `{name}`"));
@@ -138,8 +140,8 @@ pub fn unknown<'a>(what: &str, name: &str, candidates: impl IntoIterator<Item = 
     }
 }
 
-/// Prints help or the version, which are not failures. Returns the failure of a usage error, with a first line in the
-/// same form as other failures.
+/// Prints help or the version, which are not failures. Otherwise returns the failure for a usage error. Its
+/// first line has the same form as that of other failures.
 pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     use clap::error::ErrorKind;
     let rendered = error.render();
@@ -167,8 +169,8 @@ pub fn of_usage(error: &clap::Error) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns a tip that clap does not give. It lists the mechanisms if the call names no mechanism, or suggests the
-/// nearest command after `help`.
+/// Returns a tip that clap does not give. If the command line names no mechanism, the tip lists the
+/// mechanisms. After `help`, the tip is the most similar command.
 fn tip_of_usage(error: &clap::Error) -> Option<String> {
     use clap::error::{ContextKind, ContextValue, ErrorKind};
     match (error.kind(), error.get(ContextKind::InvalidArg), error.get(ContextKind::InvalidSubcommand)) {
@@ -190,9 +192,9 @@ fn tip_of_usage(error: &clap::Error) -> Option<String> {
     }
 }
 
-/// Returns the line of an error with the offending piece marked.
+/// Returns the line with the error, in which the offending piece is marked.
 fn excerpt(error: &FormatError, text: &str) -> Option<String> {
-    /// The number of characters that are shown before and after the start of the piece.
+    /// The number of characters that are shown before and after the beginning of the piece.
     const AROUND: usize = 60;
     let line = text.lines().nth(error.line.checked_sub(1)?)?;
     let characters: Vec<char> = line.chars().collect();

@@ -50,8 +50,9 @@
 //! | [`simulate`] | `simulate` | discrete-event simulation of task scheduling |
 //! | [`report`] | `report` | tables and plots for people |
 //!
-//! The feature `certify` includes `check` and `solve`, `cluster` includes `certify`, and `report` includes all others. The default, `program`, adds the
-//! command line. A program that uses the library turns the default off: `default-features = false, features = ["certify"]`.
+//! The feature `certify` includes `check` and `solve`, `cluster` includes `certify`, and `report` includes all other
+//! features. The default feature `program` adds the command line. A program that uses the library disables the default
+//! features: `default-features = false, features = ["certify"]`.
 #![forbid(unsafe_code)]
 
 #[cfg(feature = "certify")]
@@ -94,7 +95,7 @@ pub use evenhand_mechanisms::Mechanism;
 #[cfg(feature = "solve")]
 pub use evenhand_problem::{Allocation, Problem};
 
-/// The items that a program needs to solve, certify and check, as far as the enabled features provide them.
+/// The items that a program needs to solve, certify and check. It contains the items of the enabled features.
 pub mod prelude {
     #[cfg(feature = "certify")]
     pub use evenhand_certify::{certify, default_requests};

@@ -38,8 +38,9 @@ fn main() -> ExitCode {
     end(status)
 }
 
-/// Ends the process at once if all is well. The system then frees the memory as a whole; the usual exit handlers free it piece
-/// by piece, which costs a sixth of the running time of a problem with three users.
+/// Ends the process at once if the command succeeded. The system then frees the memory as a whole. The usual
+/// exit handlers free it piece by piece, which takes a sixth of the running time for a problem with three
+/// users.
 #[cfg(unix)]
 fn end(status: ExitCode) -> ExitCode {
     if status == ExitCode::SUCCESS && std::io::stdout().flush().is_ok() {
@@ -53,7 +54,7 @@ fn end(status: ExitCode) -> ExitCode {
     status
 }
 
-/// Runs the program. A panic is a defect, and is reported like every other failure.
+/// Runs the program. A panic is a defect, and is reported in the same way as every other failure.
 fn contained(run: fn() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure> {
     static WHERE: Mutex<String> = Mutex::new(String::new());
     std::panic::set_hook(Box::new(|panic| {
@@ -66,7 +67,7 @@ fn contained(run: fn() -> Result<ExitCode, Failure>) -> Result<ExitCode, Failure
     })
 }
 
-/// Runs the command. Status 0 or 1 is a verdict; everything else is a [`Failure`].
+/// Runs the command. The statuses 0 and 1 are verdicts, and every other end of the command is a [`Failure`].
 fn run() -> Result<ExitCode, Failure> {
     let arguments = match Arguments::try_parse_from(arguments::audit::with_subcommand(std::env::args_os())) {
         Ok(arguments) => arguments,
@@ -76,8 +77,8 @@ fn run() -> Result<ExitCode, Failure> {
     if let Command::Bench(call) = &arguments.command
         && call.keeper
     {
-        // A keeper starts before every run of an external program, so it has to start fast. It needs none of the
-        // threads below.
+        // A keeper starts before every run of an external program, so it must start fast. It needs none of
+        // the threads below.
         return commands::bench::run(call, common);
     }
     let _locks = files::examine(&arguments.command.command_files())?;
@@ -85,7 +86,7 @@ fn run() -> Result<ExitCode, Failure> {
     within(&limits, || {
         let handle = handle();
         watch::start(handle.clone())?;
-        // The pool serves this command alone.
+        // Only this command uses the thread pool.
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(common.threads.unwrap_or(arguments.command.default_threads()))
             .start_handler(move |_| handle.adopt());

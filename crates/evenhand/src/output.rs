@@ -1,4 +1,4 @@
-//! Writes results to standard output, and remarks to standard error.
+//! Writes results to standard output, and warnings and notes to standard error.
 
 use std::fmt::Display;
 use std::io::{BufWriter, ErrorKind, IsTerminal, Write};
@@ -16,10 +16,10 @@ use serde_json::Value;
 use crate::arguments::{Common, Format};
 use crate::failure::Failure;
 
-/// Writes text to standard output. A reader that has closed the pipe (`| head`) is no failure.
+/// Writes text to standard output. A reader that has closed the pipe (`| head`) is not an error.
 ///
 /// # Errors
-/// Standard output cannot be written to, for example because the disk is full.
+/// If standard output cannot be written to, for example because the disk is full.
 pub fn text(text: &(impl Display + ?Sized)) -> Result<(), Failure> {
     let mut out = BufWriter::new(std::io::stdout().lock());
     match write!(out, "{text}").and_then(|()| out.flush()) {
@@ -33,7 +33,7 @@ pub fn text(text: &(impl Display + ?Sized)) -> Result<(), Failure> {
 /// Writes one JSON document.
 ///
 /// # Errors
-/// As [`text`].
+/// The errors of [`text`].
 pub fn json(value: &Value, common: &Common) -> Result<(), Failure> {
     match common.decimals {
         true => document(&format!("{:#}\n", with_decimals(value.clone()))),
@@ -44,15 +44,15 @@ pub fn json(value: &Value, common: &Common) -> Result<(), Failure> {
 /// Writes the text of a JSON document. Characters that control a terminal are escaped.
 ///
 /// # Errors
-/// As [`text`].
+/// The errors of [`text`].
 pub fn document(json: &str) -> Result<(), Failure> {
     text(&printable_json(json))
 }
 
-/// Writes a page in the form that `--format` names.
+/// Writes a page in the format of `--format`.
 ///
 /// # Errors
-/// The same as [`text`]; also if CSV or LaTeX is asked for and the page has no table.
+/// The errors of [`text`]. Also if the format is CSV or LaTeX and the page has no table.
 pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
     if let (Format::Csv | Format::Latex, false) = (common.format, page.has_table()) {
         let form = if common.format == Format::Csv { "csv" } else { "latex" };
@@ -77,10 +77,10 @@ pub fn page(page: &Page, common: &Common) -> Result<(), Failure> {
     text(&page.render(&form))
 }
 
-/// Writes a result as JSON, or as a page in the form that `--format` names.
+/// Writes a result as JSON, or as a page in the format of `--format`.
 ///
 /// # Errors
-/// As [`page`].
+/// The errors of [`page`].
 pub fn result(
     common: &Common,
     document: impl FnOnce() -> Value,
@@ -93,7 +93,8 @@ pub fn result(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns a progress bar on standard error, drawn only on a terminal. Without a number of steps it is a spinner.
+/// Returns a progress bar on standard error, which is drawn only on a terminal. If the number of steps is not
+/// known, it is a spinner.
 pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
     let bar = if common.quiet {
         ProgressBar::hidden()
@@ -104,8 +105,8 @@ pub fn progress(common: &Common, steps: Option<u64>) -> ProgressBar {
     bar
 }
 
-/// Returns the width and colours of standard output. The width is that of `COLUMNS` or of the terminal. If there is
-/// neither, lines may have any width.
+/// Returns the width and the colours of standard output. The width is the value of `COLUMNS` or the width of
+/// the terminal. If neither exists, the width is not limited.
 fn terminal() -> Terminal {
     let columns = std::env::var("COLUMNS").ok().and_then(|text| text.trim().parse().ok());
     let is_terminal = std::io::stdout().is_terminal();
@@ -114,32 +115,34 @@ fn terminal() -> Terminal {
     Terminal { width: width.filter(|width| *width > 0), colour: is_terminal && colours_are_wanted() }
 }
 
-/// Returns whether colours are wanted: `NO_COLOR` (no-color.org) is not set, and the terminal is not `dumb`.
+/// Returns `true` if colours may be used: `NO_COLOR` (no-color.org) is not set, and the terminal is not
+/// `dumb`.
 pub fn colours_are_wanted() -> bool {
     let refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
     let dumb = std::env::var_os("TERM").is_some_and(|value| value == "dumb");
     !refused && !dumb
 }
 
-/// The remarks made so far. They wait until it is known whether the command fails, because an error comes first.
+/// The warnings and notes so far. They are stored until the program knows whether the command fails, because
+/// an error comes before them.
 static REMARKS: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Writes a line of a log to standard error at once. An error is ignored: there is no other place to report it.
+/// Writes a line of a log to standard error at once. An error is ignored, because it cannot be reported.
 pub fn line(text: &str) {
     let _gone = std::io::stderr().write_all(format!("{}\n", printable(text)).as_bytes());
 }
 
-/// Stores a line `warning: ...` for standard error.
+/// Stores a line `warning: ...` that will be written to standard error.
 pub fn warn(common: &Common, message: impl AsRef<str>) {
     remark(common, "warning", message.as_ref());
 }
 
-/// Stores a line `note: ...` for standard error.
+/// Stores a line `note: ...` that will be written to standard error.
 pub fn note(common: &Common, message: impl AsRef<str>) {
     remark(common, "note", message.as_ref());
 }
 
-/// Stores a warning if the kernel could not check a certificate. The certificate is written nevertheless.
+/// Stores a warning if the kernel could not check a certificate. The certificate is still written.
 pub fn unchecked(common: &Common, why: Option<&str>) {
     if let Some(why) = why {
         warn(common, format!("the kernel did not check the certificate: {why}"));
@@ -154,7 +157,8 @@ fn remark(common: &Common, kind: &str, message: &str) {
     remarks.push(format!("{kind}: {}\n", printable(message)));
 }
 
-/// Writes the stored remarks to standard error. An error is ignored: there is no other place to report it.
+/// Writes the stored warnings and notes to standard error. An error is ignored, because it cannot be
+/// reported.
 pub fn say_remarks() {
     let remarks = std::mem::take(&mut *REMARKS.lock().unwrap_or_else(std::sync::PoisonError::into_inner));
     let _ = std::io::stderr().write_all(remarks.concat().as_bytes());

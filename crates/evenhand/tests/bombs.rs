@@ -1,9 +1,10 @@
-//! Small files that demand a lot of work: every command ends within a minute of processor time and 2 GiB, or says that the
-//! file is too large.
+//! Tests of small files that demand a lot of work. Every command ends within a minute of processor time and 2
+//! GiB of memory, or states that the file is too large.
 //!
-//! This test makes the table in SECURITY.md. `EVENHAND_WRITE_DOCS=1` writes the table anew, which takes ten minutes. Otherwise the
-//! files that the table calls too large get little work, so that they end in seconds, and the test compares how each ends. Times
-//! and sizes in the table are those of the machine that wrote it.
+//! This test creates the table of SECURITY.md. With `EVENHAND_WRITE_DOCS=1` it writes a new table, which
+//! takes ten minutes. Otherwise, files that are too large according to the table get a small limit of work,
+//! so that their commands end in seconds, and the test compares how each command ends. Times and sizes in the
+//! table are those of the machine that wrote the table.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
@@ -14,19 +15,19 @@ use rayon::prelude::*;
 
 const EVENHAND: &str = env!("CARGO_BIN_EXE_evenhand");
 
-/// The processor time after which the system ends a command by a signal, in seconds.
+/// The processor time in seconds after which the system ends a command by a signal.
 const MOST_SECONDS: u64 = 60;
 
-/// The largest resident memory of a command, in MiB.
+/// The largest allowed resident memory of a command in MiB.
 const MOST_MEMORY: u64 = 2048;
 
 /// A small file, and the command to run on it.
 struct Bomb {
-    /// A description of the excessive property of the file.
+    /// A description of the property of the file that is excessive.
     what: &'static str,
     file: &'static str,
     text: Vec<u8>,
-    /// The arguments of the command, which name the file.
+    /// The arguments of the command, including the name of the file.
     arguments: &'static [&'static str],
 }
 
@@ -38,7 +39,8 @@ struct End {
     memory: u64,
 }
 
-/// The limit on steps for commands that the table calls too large: they end with the same status, but in seconds.
+/// The limit on steps for commands that are too large according to the table. They end with the same status,
+/// but in seconds.
 const LITTLE_WORK: &str = "4e8";
 
 const HEAD: &str = "| what | command | ends with | seconds | MiB |\n|---|---|---|---|---|\n";
@@ -53,7 +55,7 @@ fn every_command_ends() {
     let (written, after) = rest.split_once(END).expect("the end of the table");
     let bombs = bombs();
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
-        // The commands run one after the other, so that no command slows down another.
+        // The commands run one after the other, so that they do not slow each other down.
         let rows: String = bombs.iter().map(|bomb| row(bomb, &run(bomb, None))).collect();
         std::fs::write(&path, format!("{before}{BEGIN}{HEAD}{rows}{END}{after}")).unwrap();
         return;
@@ -70,7 +72,7 @@ fn every_command_ends() {
     assert_eq!(known, found, "EVENHAND_WRITE_DOCS=1 writes it anew");
 }
 
-/// Returns a line of the table.
+/// Returns the line of the table for a file.
 fn row(bomb: &Bomb, end: &End) -> String {
     let ends = match end.status {
         2 => "2, refused".to_owned(),
@@ -81,7 +83,7 @@ fn row(bomb: &Bomb, end: &End) -> String {
     format!("| {} | `{command}` | {ends} | {seconds} | {} |\n", bomb.what, end.memory)
 }
 
-/// Returns a line without seconds and memory, which depend on the machine.
+/// Returns a line of the table without the time and the memory, which depend on the machine.
 fn without_measurements(line: &str) -> &str {
     line.match_indices('|').nth(3).map_or(line, |(at, _)| &line[..at])
 }
@@ -91,7 +93,7 @@ impl End {
         Self { status: 3, error: String::new(), seconds: 0.0, memory: 0 }
     }
 
-    /// Checks that the command ends in one of the allowed ways.
+    /// Asserts that the command ended in one of the allowed ways.
     fn examine(&self, bomb: &Bomb) {
         let name = format!("{} ({}): {}: {}", bomb.what, bomb.arguments.join(" "), self.status, self.error);
         assert!(bomb.text.len() < 1_000_000, "{name}: {} bytes are no small file", bomb.text.len());
@@ -117,7 +119,7 @@ fn run(bomb: &Bomb, work: Option<&str>) -> End {
     let mut child = command.spawn().unwrap();
     let process = PathBuf::from(format!("/proc/{}", child.id()));
     let (mut seconds, mut memory) = (0.0, 0);
-    // The clock of an ended process can be read until the process is waited for.
+    // The clock of an ended process can be read until its parent waits for it.
     while let Some((state, clock)) = clock(&process) {
         seconds = clock;
         memory = u64::max(memory, peak(&process).unwrap_or_default());
@@ -135,17 +137,18 @@ fn run(bomb: &Bomb, work: Option<&str>) -> End {
     end
 }
 
-/// Returns the state and the processor time of a process, in seconds, if the system reports them.
+/// Returns the state of a process and its processor time in seconds. Returns `None` if the system does not
+/// report them.
 fn clock(process: &Path) -> Option<(char, f64)> {
     let text = std::fs::read_to_string(process.join("stat")).ok()?;
-    // The name of the program stands in brackets, and may contain anything.
+    // The name of the program is in brackets, and may contain any character.
     let fields: Vec<&str> = text.rsplit_once(')')?.1.split_whitespace().collect();
     let ticks: u64 = fields.get(11)?.parse::<u64>().ok()? + fields.get(12)?.parse::<u64>().ok()?;
-    // Linux reports hundredths of a second to programs.
+    // Linux reports hundredths of a second to programs, whatever its internal clock.
     Some((fields.first()?.chars().next()?, ticks as f64 / 100.0))
 }
 
-/// Returns the peak of the resident memory so far, in MiB.
+/// Returns the peak of the resident memory so far in MiB.
 fn peak(process: &Path) -> Option<u64> {
     let status = std::fs::read_to_string(process.join("status")).ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -215,8 +218,8 @@ fn bombs() -> Vec<Bomb> {
     all
 }
 
-/// Returns dumps of schedulers, each with a description of its excessive property, the system, the name of the file,
-/// and the content.
+/// Returns dumps of schedulers. Each dump has a description of its excessive property, the system, a file
+/// name, and the content.
 fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
     let strokes = "/".repeat(20_000);
     let role = format!(
@@ -261,13 +264,13 @@ fn dumps() -> Vec<(&'static str, &'static str, &'static str, String)> {
     ]
 }
 
-/// Returns a linear programme in MPS whose rows have no entries, and contradict each other in part.
+/// Returns a linear programme in MPS whose rows have no entries. Some rows contradict each other.
 fn rows_of_nonsense() -> String {
     let rows: String = (0..80_000).map(|row| format!(" {} {row:x}\n", ["G", "L", "E"][row % 3])).collect();
     format!("ROWS\n N z\n{rows}COLUMNS\n x z 1 7 -1e300\n x 8 1e-300 9 1\nRHS\n b 7 1 8 1e300\nENDATA\n")
 }
 
-/// Returns a packed linear programme of 10^6 rows over 100 columns.
+/// Returns a compressed linear programme with 10^6 rows and 100 columns.
 fn packed_rows() -> Vec<u8> {
     let costs: Vec<String> = (0..100).map(|column| format!("x{column}")).collect();
     let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
@@ -280,7 +283,7 @@ fn packed_rows() -> Vec<u8> {
     packed.finish().unwrap()
 }
 
-/// Returns a scenario of one job whose series has 10^12 points.
+/// Returns a scenario with one job whose series has 10^12 points.
 fn series() -> String {
     r#"{"kind": "scenario", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 1}}], "policy": {},
         "users": [{"name": "u", "demand": {"cpu": 1}, "jobs": [{"at": 0, "tasks": 1, "duration": 1}]}],
@@ -288,7 +291,7 @@ fn series() -> String {
         .to_owned()
 }
 
-/// Returns a scenario of 1,000 lines that stand for 4,000 jobs each.
+/// Returns a scenario with 1,000 lines, each of which stands for 4,000 jobs.
 fn jobs() -> String {
     let job = |at: usize| format!(r#"{{"at": {at}, "tasks": 4000, "duration": 1}}"#);
     let jobs: Vec<String> = (0..1_000).map(job).collect();
@@ -304,7 +307,7 @@ fn square(size: usize) -> String {
     problem(size, size)
 }
 
-/// Returns a problem in which users demand two resources, and classes have both.
+/// Returns a problem in which users demand two resources and all classes have both resources.
 fn problem(users: usize, classes: usize) -> String {
     let users: Vec<String> = (0..users)
         .map(|n| format!(r#"{{"name": "u{n}", "demand": {{"a": {}, "b": {}}}}}"#, n % 7 + 1, n % 11 + 1))

@@ -1,5 +1,5 @@
-//! Linear programmes for certificates of allocations: one for each claim that is proven by prices or refuted by a
-//! better allocation.
+//! Linear programmes for certificates of allocations. There is one programme for each claim that prices prove
+//! or that a better allocation refutes.
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, Evidence, Instance, Level, PriceVector, Prices, Share, ShareCoefficients,
@@ -12,7 +12,7 @@ use crate::region::{Region, legend};
 use crate::vipr::{Programme, Reason, Sense, Terms};
 use crate::{Export, ExportError, Exporter, Write, valid, without_rates};
 
-/// The maximum number of bits of all `U_n^alpha` together.
+/// The largest total number of bits of all `U_n^alpha`.
 const MOST_BITS: u64 = 1 << 28;
 
 /// The reason why a claim has no linear programme.
@@ -33,7 +33,7 @@ enum NoProgramme {
 /// Writes a file for every linear programme of the certificate.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, or would exceed the checker's limits.
+/// [`ExportError`] if the certificate is not valid, or would exceed the checker's limits.
 pub fn of_certificate(certificate: &Certificate, write: Write<'_>) -> Result<Export, ExportError> {
     without_rates(&certificate.problem)?;
     valid(check(certificate))?;
@@ -52,7 +52,7 @@ struct Writer<'a, 'b> {
     problem: &'b Problem,
     region: Region,
     legend: Vec<String>,
-    /// The judged allocation, by column.
+    /// The allocation that is judged, indexed by column.
     x: Terms,
 }
 
@@ -110,13 +110,14 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Returns `1 / g_n`, by user.
+    /// Returns `1 / g_n`, indexed by user.
     fn over_scales(&self) -> Vec<Rational> {
         let of = |n| self.instance.scale(n).clone();
         (0..self.problem.n_users()).map(of).map(|g| if g.is_zero() { g } else { g.recip() }).collect()
     }
 
-    /// Returns the programme of the largest growth of `worth` in which no user loses. The prices prove its bound.
+    /// Returns the programme that maximises the growth of `worth` among the allocations in which no user
+    /// loses. The prices prove its bound.
     fn dominated(&self, label: &str, worth: &[Rational], prices: &Prices) -> Result<Programme, NoProgramme> {
         let mut programme = self.no_worse(label, worth);
         let keeps = self.region.rows.len() + self.region.users.len();
@@ -132,7 +133,8 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(programme)
     }
 
-    /// Returns the programme that maximises `sum worth_n y_n` over the feasible `y` in which no user loses.
+    /// Returns the programme that maximises `sum worth_n y_n` over the feasible allocations `y` in which no
+    /// user loses.
     fn no_worse(&self, label: &str, worth: &[Rational]) -> Programme {
         let objective = self.objective(|v| worth[self.region.columns[v].0].clone());
         let mut programme = self.programme(objective);
@@ -178,7 +180,8 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Returns the programme of the largest weighted sum of shares, which the prices of one level bound.
+    /// Returns the programme that maximises the weighted sum of shares. The prices of one level bound this
+    /// sum.
     fn level(&self, label: &str, share: &ShareCoefficients, level: &Level) -> Result<Programme, NoProgramme> {
         let mut weights = vec![Rational::new(); self.problem.n_users()];
         level.prices.user_weights.iter().for_each(|(n, weight)| weights[*n].clone_from(weight));
@@ -194,7 +197,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(programme)
     }
 
-    /// Returns `a_ni = w_n u_ni / U_n^alpha` exactly, by column.
+    /// Returns the exact values `a_ni = w_n u_ni / U_n^alpha`, indexed by column.
     fn marginal(&self, claim: &Claim) -> Result<Vec<Rational>, NoProgramme> {
         let one = Rational::from(1);
         let alpha = claim.alpha.as_ref().unwrap_or(&one);
@@ -227,8 +230,9 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok((0..self.region.columns.len()).map(worth).collect())
     }
 
-    /// Derives the bound as a linear combination (`lin`) with three kinds of multipliers: the prices, the multipliers
-    /// of further rows, and the negated reduced costs of `worth`. The solution is the stated allocation.
+    /// Derives the bound as a linear combination (`lin`). It has three kinds of multipliers: the prices, the
+    /// multipliers of further rows, and the negated reduced costs of `worth`. The solution is the stated
+    /// allocation.
     fn prove(
         &self,
         programme: &mut Programme,
@@ -266,7 +270,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         Ok(())
     }
 
-    /// Records another allocation with a larger objective than the stated one.
+    /// Records another allocation whose objective is larger than that of the stated allocation.
     fn refute(&self, programme: &mut Programme, name: &'static str, better: &Tasks) {
         let y = point(&self.region, better);
         programme.lower = programme.value(&y);
@@ -283,7 +287,7 @@ impl<'a, 'b> Writer<'a, 'b> {
         all.filter(|(_, worth)| !worth.is_zero()).collect()
     }
 
-    /// Returns the programme of the feasible allocations.
+    /// Returns the programme whose feasible points are the feasible allocations.
     fn programme(&self, objective: Terms) -> Programme {
         let mut programme = Programme::new(self.region.names(), objective);
         for limit in self.region.rows.iter().chain(self.region.users.iter().map(|(_, limit)| limit)) {
@@ -303,7 +307,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     }
 }
 
-/// Returns the tasks by column.
+/// Returns the tasks indexed by column.
 fn point(region: &Region, tasks: &Tasks) -> Terms {
     let of = |n: usize, i: usize| {
         let at = tasks[n].binary_search_by_key(&i, |(class, _)| *class).ok()?;
@@ -325,7 +329,8 @@ fn label(claim: &Claim, problem: &Problem) -> String {
     label
 }
 
-/// Returns a claim as a file name. Resources are written as numbers, since names may contain any character.
+/// Returns the file name of a claim. Resources are represented by numbers, because their names may contain
+/// any character.
 fn file_name(claim: &Claim, problem: &Problem) -> String {
     let mut name = claim.axiom.name().to_owned();
     match claim.share {

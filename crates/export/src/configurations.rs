@@ -1,5 +1,5 @@
-//! The configuration programme: its optimum is the largest reward that any assignment of configurations to servers
-//! earns.
+//! The configuration programme. Its optimum is the largest reward that any assignment of configurations to
+//! servers earns.
 
 use evenhand_exact::ratio::{Configuration, Optimum, sparse};
 use evenhand_problem::reservation::greatest_common_divisor;
@@ -8,13 +8,13 @@ use evenhand_problem::{Rational, Reservation};
 use crate::numbered;
 use crate::vipr::{Programme, Reason, Sense, Terms};
 
-/// Returns the programme that maximises the reward of the served jobs `y`, with servers `x` by configuration. `y_j` is
-/// at most the number of jobs of type `j`, and at most the number of slots of type `j` on all servers. The number of
-/// servers of a pool is at most the number that exists.
+/// Returns the programme that maximises the reward of the served jobs `y`, with the numbers `x` of servers by
+/// configuration. `y_j` is at most the number of jobs of type `j`, and at most the number of slots of type
+/// `j` on all servers. The number of used servers of a pool is at most the number of servers of the pool.
 ///
-/// The columns are the stated configurations on every pool. If capacities and demands are stated instead, the columns
-/// are the configurations of the assignment. For whole jobs, the reward is in units of the greatest common divisor of
-/// the rewards.
+/// The columns are the stated configurations on every pool. If the problem states capacities and demands
+/// instead of configurations, the columns are the configurations of the assignment. For whole jobs, the
+/// reward is in units of the greatest common divisor of the rewards.
 pub(crate) fn programme<T: Clone + Into<Rational>>(
     what: &str,
     problem: &Reservation,
@@ -69,7 +69,7 @@ pub(crate) fn programme<T: Clone + Into<Rational>>(
     all.extend(multipliers);
     let upper = Rational::from(&optimum.bound / &unit);
     let reason = if whole { Reason::Rounded(all) } else { Reason::Linear(all) };
-    // Without rewards, the proven bound is `0 <= 0`.
+    // If there are no rewards, the proven bound is `0 <= 0`.
     let reason = if programme.objective.is_empty() { Reason::Linear(Terms::new()) } else { reason };
     programme.push_bound(upper.clone(), reason);
     programme.upper = Some(upper);
@@ -78,7 +78,7 @@ pub(crate) fn programme<T: Clone + Into<Rational>>(
     programme
 }
 
-/// Returns the columns as `(pool, configuration)`, each once.
+/// Returns the columns as pairs `(pool, configuration)` without repetitions.
 fn columns<T>(problem: &Reservation, optimum: &Optimum<T>) -> Vec<(usize, Configuration)> {
     let listed = problem.configurations().unwrap_or_default();
     let stated = (0..problem.n_pools()).flat_map(|i| listed.iter().map(move |k| (i, sparse(k))));
@@ -89,7 +89,8 @@ fn columns<T>(problem: &Reservation, optimum: &Optimum<T>) -> Vec<(usize, Config
     columns
 }
 
-/// Returns the number of jobs of one type in a configuration, if there are any.
+/// Returns the number of jobs of type `j` in a configuration. Returns `None` if the configuration contains no
+/// such job.
 fn jobs_of(k: &Configuration, j: usize) -> Option<u64> {
     k.binary_search_by_key(&j, |(at, _)| *at).ok().map(|at| k[at].1)
 }

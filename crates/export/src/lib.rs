@@ -12,8 +12,8 @@
 //! Results, IPCO 2017), version 1.0. Several checkers read it, and some of them are formally verified. `docs/export.md`
 //! defines what each file states, and how a claim follows from it.
 //!
-//! This crate solves and rounds nothing. Every number of a file is in the certificate or follows from it by exact
-//! arithmetic. A certificate that the kernel rejects is not exported.
+//! This crate solves no programmes and rounds no numbers. Every number of a file is in the certificate, or
+//! follows from it by exact arithmetic. A certificate that the kernel rejects is not exported.
 //!
 //! # Examples
 //! ```
@@ -51,26 +51,27 @@ pub use reservation::{of_ratio, of_worst_load};
 /// The result of an export.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Export {
-    /// Names of the files, in the order of the certificate. They consist of lower-case letters, digits, `-` and one
-    /// `.`.
+    /// The names of the files, in the order of the certificate. They consist of lower-case letters, digits,
+    /// `-` and a single `.`.
     pub files: Vec<String>,
     /// The claims that were left out because the format cannot express them.
     pub left_out: Vec<LeftOut>,
 }
 
-/// A function that writes a file. It gets the file's name and its text, which is computed while it is written.
+/// A function that writes a file. Its arguments are the name of the file and the text, which is computed
+/// while it is written.
 pub type Write<'w> = &'w mut dyn FnMut(&str, &dyn Display);
 
 /// A claim that was not exported.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LeftOut {
-    /// The claim, or the part of a claim.
+    /// The claim or a part of the claim.
     pub what: String,
-    /// The reason why it has no file.
+    /// The reason why the claim has no file.
     pub why: String,
 }
 
-/// The reason why nothing is exported.
+/// The reason why an export failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum ExportError {
@@ -80,33 +81,33 @@ pub enum ExportError {
     /// Checking the certificate would exceed the checker's limits.
     #[error("the certificate cannot be judged: {0}")]
     TooLarge(String),
-    /// The Coq file would have more numbers than Coq can compute with in reasonable time.
+    /// The Coq file would contain more numbers than Coq can process in a reasonable time.
     #[error(
         "the Coq file would hold {numbers} numbers: at most {limit} are written, and they take Coq hours"
     )]
     TooLong {
-        /// A lower bound on how many numbers the file would have.
+        /// A lower bound on the number of numbers in the file.
         numbers: usize,
-        /// The maximum number of numbers in a file.
+        /// The largest number of numbers in a file.
         limit: usize,
     },
     /// Users state rates, which the formats do not cover.
     #[error("users state `rates`, which are not exported")]
     Rates,
-    /// No user can run anywhere, so there is no variable.
+    /// No user can run on any server, so there are no variables.
     #[error("there is nothing to write: no user can be given anything")]
     Nothing,
     /// The checker that is verified in Coq does not support this claim.
     #[error("the claim `{what}` has no theorem: {why}")]
     NotProved {
-        /// The claim, in the form that `--axiom` takes.
+        /// The claim in the form of the option `--axiom`.
         what: String,
         /// The reason.
         why: String,
     },
 }
 
-/// A writer that passes on one file after another, so that only one programme is in memory at a time.
+/// A writer that passes on the files one by one, so that only one programme is in memory at a time.
 struct Exporter<'w> {
     found: Export,
     write: Write<'w>,
@@ -128,12 +129,12 @@ impl<'w> Exporter<'w> {
     }
 }
 
-/// Returns lines that explain the numbers in names: `type 1: small`.
+/// Returns lines that explain the numbers in names, such as `type 1: small`.
 fn numbered<'n>(what: &str, names: impl Iterator<Item = &'n str>) -> impl Iterator<Item = String> {
     names.enumerate().map(move |(at, name)| format!("{what} {}: {name}", at + 1))
 }
 
-/// Returns an error if users state rates. A file that left out the limits of their accelerators would state another
+/// Returns an error if users state rates. A file without the limits of accelerators would state a different
 /// problem.
 fn without_rates(problem: &Problem) -> Result<(), ExportError> {
     if problem.has_rates() { Err(ExportError::Rates) } else { Ok(()) }

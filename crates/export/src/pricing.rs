@@ -1,7 +1,8 @@
-//! Pricing trees: the integer programme of one server, whose bound a branch tree proves.
+//! Pricing trees. The integer programme of a server has a bound that a branch tree proves.
 //!
-//! The programme maximises `sum_j (beta_j / unit) k_j` over the whole `k >= 0` that fit on the server. The unit is
-//! that of `exact::ratio`, which makes the objective whole. The proof visits the tree in the order of `exact`:
+//! The programme maximises `sum_j (beta_j / unit) k_j` over the whole numbers `k >= 0` that fit on the
+//! server. The unit is the unit of `exact::ratio`, which makes the coefficients whole. The proof visits the
+//! tree in the order of `exact`:
 //!
 //! - capacities, in units of the greatest common divisor of the demands, are rounded down (`rnd`);
 //! - a branch of a split assumes `k_j >= at`, or `k_j <= at - 1` (`asm`);
@@ -31,10 +32,10 @@ pub(crate) struct Claim<'a> {
     pub solution: Terms,
 }
 
-/// Returns the programme with its proof. `what` describes it in words.
+/// Returns the programme with its proof. `what` describes the programme in words.
 ///
 /// # Errors
-/// The fault of the tree. A tree that was checked before has no fault.
+/// A description of the fault of the tree. A tree that was checked before has no fault.
 pub(crate) fn programme(what: &str, claim: &Claim<'_>) -> Result<Programme, &'static str> {
     let problem = claim.problem;
     let unit = greatest_common_divisor(claim.profits).unwrap_or_else(|| Rational::from(1));
@@ -68,17 +69,17 @@ fn about(what: &str, claim: &Claim<'_>, unit: &Rational) -> Vec<String> {
     lines
 }
 
-/// A resource that some type demands.
+/// A resource that at least one type demands.
 struct Resource {
-    /// Index of the resource in the problem.
+    /// The index of the resource in the problem.
     index: usize,
-    /// Greatest common divisor of the demands.
+    /// The greatest common divisor of the demands.
     unit: Rational,
-    /// Capacity in units, rounded down.
+    /// The capacity in units, rounded down.
     capacity: Integer,
-    /// Demand by type, in units.
+    /// The demand in units, indexed by type.
     demand: Vec<Integer>,
-    /// Index of the constraint of this resource.
+    /// The index of the constraint of this resource.
     constraint: usize,
 }
 
@@ -118,7 +119,7 @@ impl Resource {
 /// A bound of a box, with the index of the constraint that states it.
 type Bound = (u64, usize);
 
-/// A walk through the tree: the current box of configurations, and the open branches.
+/// A walk through the tree, with the current box of configurations and the open branches.
 struct Walk<'c> {
     claim: &'c Claim<'c>,
     unit: &'c Rational,
@@ -128,20 +129,21 @@ struct Walk<'c> {
     programme: &'c mut Programme,
     lower: Vec<Bound>,
     upper: Vec<Option<Bound>>,
-    /// The capacities that the lower bounds leave, by position in `resources`.
+    /// The capacities that the lower bounds leave free, by position in `resources`.
     left: Vec<Integer>,
     open: Vec<Branch>,
 }
 
-/// A split whose first branch, or both branches, were entered.
+/// A split of which the first branch, or both branches, have been entered.
 struct Branch {
     job: usize,
     at: u64,
     lower: Bound,
     upper: Option<Bound>,
-    /// Index of the assumption of the first branch.
+    /// The index of the assumption of the first branch.
     first: usize,
-    /// Index of the bound that the first branch proves, and of the assumption of the second.
+    /// The index of the bound that the first branch proves, and the index of the assumption of the second
+    /// branch.
     second: Option<(usize, usize)>,
 }
 
@@ -207,7 +209,7 @@ impl<'c> Walk<'c> {
         self.lower[job] = to;
     }
 
-    /// Moves to the next box after a leaf proved the bound, and joins the branches that end there.
+    /// Moves to the next box after a leaf has proved the bound. Joins the branches that end at the leaf.
     fn leave(&mut self, leaf: usize) -> Result<(), &'static str> {
         let mut proven = leaf;
         while let Some(branch) = self.open.last_mut() {
@@ -232,7 +234,7 @@ impl<'c> Walk<'c> {
         Ok(())
     }
 
-    /// Proves the bound in this box. Returns the index of its constraint.
+    /// Proves the bound in the current box. Returns the index of its constraint.
     fn leaf(&mut self, multipliers: &Multipliers) -> usize {
         if let Some(terms) = self.absurdity() {
             return self.programme.push_bound(self.most.clone(), Reason::Linear(terms));
@@ -256,12 +258,13 @@ impl<'c> Walk<'c> {
         }
         terms.retain(|(_, value)| !value.is_zero());
         terms.sort_by_key(|(at, _)| *at);
-        // Without values, the proven bound is `0 <= 0`.
+        // If no type has a value, the proven bound is `0 <= 0`.
         let reason = if terms.is_empty() { Reason::Linear(terms) } else { Reason::Rounded(terms) };
         self.programme.push_bound(self.most.clone(), reason)
     }
 
-    /// If the box contains no configuration, returns a contradiction between its bounds.
+    /// Returns a contradiction between the bounds of the box. Returns `None` if the box contains a
+    /// configuration.
     fn absurdity(&self) -> Option<Terms> {
         if let Some(at) = self.left.iter().position(|left| *left < 0) {
             return Some(self.remaining_row(&self.resources[at], None, &Rational::from(1)));
@@ -276,12 +279,12 @@ impl<'c> Walk<'c> {
         self.lower.iter().zip(&self.upper).find_map(crossed)
     }
 
-    /// Returns the constraint on the number of jobs of type `j`: at most the number that fits in addition to the lower
-    /// bounds of the other types, and at most the number that the box allows.
+    /// Returns the constraint on the number of jobs of type `j`. The number is at most the number that fits
+    /// on the server next to the lower bounds of the other types, and at most the upper bound of the box.
     fn corner(&mut self, j: usize) -> usize {
         let room = self.resources.iter().zip(&self.left).filter(|(resource, _)| resource.demand[j] > 0);
         let room = room.map(|(resource, left)| (Integer::from(left / &resource.demand[j]), resource));
-        // Every type demands some resource, so there is a tightest one.
+        // Every type demands at least one resource, so there is a tightest resource.
         let tightest = room.min_by(|a, b| a.0.cmp(&b.0));
         let corner = tightest.map(|(more, resource)| (more + self.lower[j].0, resource));
         match (self.upper[j], corner) {
@@ -301,7 +304,8 @@ impl<'c> Walk<'c> {
         }
     }
 
-    /// Returns the row of a resource minus the lower bounds of all types except `but`, multiplied by `factor`.
+    /// Returns the row of a resource minus the lower bounds of all types except the type `but`, multiplied by
+    /// `factor`.
     fn remaining_row(&self, resource: &Resource, but: Option<usize>, factor: &Rational) -> Terms {
         let mut terms = vec![(resource.constraint, factor.clone())];
         for (h, demand) in resource.demand.iter().enumerate() {

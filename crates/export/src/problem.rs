@@ -1,9 +1,9 @@
 //! Problems as linear programmes for solvers: MPS (free form) and LP, in integers.
 //!
-//! The variables are the tasks of a feasible allocation, and the objective maximises the weighted sum of tasks (the
-//! mechanism `utilitarian`). Every row and the objective are multiplied by the least number that makes them whole,
-//! so nothing is rounded. Rows that no user uses are left out. The text has entries for every user and class. It is
-//! computed while it is written, and none of it is stored.
+//! The variables are the tasks of a feasible allocation, and the objective maximises the weighted sum of
+//! tasks (the mechanism `utilitarian`). The objective and every row are multiplied by the least number that
+//! makes their coefficients whole, so no number is rounded. Rows that no user uses are left out. The text
+//! contains entries for every user and class. It is computed while it is written, and is never stored.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -25,25 +25,25 @@ pub enum Form {
     Lp,
 }
 
-/// A problem as a linear programme in integers. Its `Display` writes the text.
+/// A problem as a linear programme with integer coefficients. `Display` writes the text.
 #[derive(Debug)]
 pub struct Programme<'p> {
     constraints: Constraints<'p>,
     form: Form,
-    /// By user: whether it can run any task.
+    /// True if the user can run a task; indexed by user.
     active: Vec<bool>,
-    /// Factor of the objective.
+    /// The factor of the objective.
     objective: Integer,
-    /// Factor of each row of the classes. `None` if no user uses the row.
+    /// The factor of each row of the classes. `None` if no user uses the row.
     factors: Vec<Option<Integer>>,
-    /// Bits of the widest integer.
+    /// The number of bits of the widest integer.
     widest: u32,
 }
 
 /// Returns the problem as a linear programme.
 ///
 /// # Errors
-/// [`ExportError::Nothing`] when no user can run anywhere.
+/// [`ExportError::Nothing`] if no user can run on any server.
 pub fn of_problem(problem: &Problem, form: Form) -> Result<Programme<'_>, ExportError> {
     without_rates(problem)?;
     let constraints = Constraints::new(problem, Sharing::Rdm);
@@ -76,7 +76,7 @@ impl Programme<'_> {
         (0..self.active.len()).filter(|n| self.active[*n])
     }
 
-    /// Returns the `(user, class)` of every variable.
+    /// Returns the pair `(user, class)` of every variable.
     fn columns(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         self.users().flat_map(|n| self.problem().classes_of(n).map(move |i| (n, i)))
     }
@@ -89,7 +89,7 @@ impl Programme<'_> {
         }
     }
 
-    /// Computes the factors that make the objective and every row whole.
+    /// Computes the factors that make the coefficients of the objective and of every row whole.
     fn find_factors(&mut self) {
         let mut objective = Integer::from(1);
         self.users().for_each(|n| objective.lcm_mut(self.problem().users()[n].weight().denom()));
@@ -105,7 +105,7 @@ impl Programme<'_> {
         (self.objective, self.factors) = (objective, factors);
     }
 
-    /// Computes the bits of the widest integer.
+    /// Computes the number of bits of the widest integer.
     fn find_widest(&mut self) {
         let mut widest = 0;
         let mut look = |value: &Integer| widest = widest.max(value.significant_bits());
@@ -117,19 +117,19 @@ impl Programme<'_> {
         self.widest = widest;
     }
 
-    /// Returns the objective's coefficient of a task of user `n`.
+    /// Returns the objective coefficient of a task of user `n`.
     fn worth(&self, n: usize) -> Integer {
         whole(self.problem().users()[n].weight(), &self.objective)
     }
 
-    /// Returns the integer entry for an amount in a row.
+    /// Returns the integer coefficient for an amount in a row.
     fn entry(&self, row: usize, amount: &Rational) -> Integer {
         let factor = self.factors[row].as_ref().unwrap_or(Integer::ONE);
         charge(factor);
         whole(amount, factor)
     }
 
-    /// Returns the rows of the classes that some user uses, then the users with finite tasks.
+    /// Returns the rows of classes that at least one user uses, followed by the users with finite tasks.
     fn limits(&self) -> impl Iterator<Item = Limit> + '_ {
         let rows = (0..self.factors.len()).filter(|row| self.factors[*row].is_some()).map(Limit::Row);
         let finite = |n: &usize| self.problem().users()[*n].tasks().is_some();
@@ -153,7 +153,7 @@ impl Programme<'_> {
         }
     }
 
-    /// Returns the coefficient of every variable of a user in its own limit.
+    /// Returns the coefficient of each of a user's variables in the task limit of the user.
     fn own(&self, n: usize) -> Option<&Integer> {
         Some(self.problem().users()[n].tasks()?.denom())
     }
@@ -252,7 +252,7 @@ impl Display for Programme<'_> {
     }
 }
 
-/// A row of an LP file. Its lines are short enough for old readers, unless a single number is longer.
+/// A row of an LP file. Its lines are short enough for old readers unless a single number is longer.
 struct LpRow<'o, 'f> {
     out: &'o mut Formatter<'f>,
     length: usize,
@@ -265,7 +265,7 @@ impl<'o, 'f> LpRow<'o, 'f> {
         Ok(Self { out, length: name.len() + 2, is_first: true })
     }
 
-    /// Adds a multiple of the tasks of a user on a class.
+    /// Adds a multiple of the number of tasks of a user on a class.
     fn term(&mut self, value: &Integer, n: usize, i: usize) -> fmt::Result {
         const WIDTH: usize = 200;
         let sign = if self.is_first { "" } else { "+ " };
@@ -279,7 +279,7 @@ impl<'o, 'f> LpRow<'o, 'f> {
     }
 }
 
-/// Charges one operation on a number of this length.
+/// Charges one operation on a number with as many bits as `factor`.
 fn charge(factor: &Integer) {
     operations(1, words_of_bits(u64::from(factor.significant_bits())), WHAT);
 }

@@ -1,4 +1,4 @@
-//! The feasible allocations, as linear constraints.
+//! The set of feasible allocations as linear constraints.
 
 use std::ops::Range;
 
@@ -7,10 +7,11 @@ use evenhand_problem::{Constraints, Problem, Rational, Row, RowKind};
 use crate::numbered;
 use crate::vipr::Terms;
 
-/// The feasible allocations of a problem. There is a column for every active user and every class on which it can run.
-/// There is a row for every capacity row of the classes, followed by a row for every user with finite tasks.
+/// The set of feasible allocations of a problem. There is a column for every active user and every class on
+/// which the user can run. There is a row for every capacity row of the classes, followed by a row for every
+/// user with finite tasks.
 pub(crate) struct Region {
-    /// `(user, class)` of every column.
+    /// The pair `(user, class)` of every column.
     pub columns: Vec<(usize, usize)>,
     /// The columns of each user.
     pub of_user: Vec<Range<usize>>,
@@ -69,7 +70,7 @@ pub(crate) fn row_name(row: &Row) -> String {
     }
 }
 
-/// Returns lines that explain the numbers in the names.
+/// Returns lines that explain the numbers in the names of rows and columns.
 pub(crate) fn legend(problem: &Problem) -> Vec<String> {
     let mut lines = vec![
         "xN_I: tasks of user N on server class I. rI_R: resource R of class I. tI: time of class I. \

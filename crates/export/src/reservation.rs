@@ -1,4 +1,5 @@
-//! Export of ratio and worst-load certificates: the configuration programme, and a file for each pricing tree.
+//! The export of ratio and worst-load certificates: the configuration programme, and a file for each pricing
+//! tree.
 
 use evenhand_exact::check;
 use evenhand_exact::ratio::{
@@ -17,10 +18,10 @@ const TABLE: &str = "a dynamic programme proves it, which has no such form";
 const LISTED: &str = "the stated configurations prove it, one by one";
 const ORDER: &str = "ties are decided by the corners of boxes, which is no bound on an objective";
 
-/// Writes a file for the configuration programme, and one for each pricing tree.
+/// Writes a file for the configuration programme, and a file for each pricing tree.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, or exceeds the checker's limits.
+/// [`ExportError`] if the certificate is not valid, or exceeds the checker's limits.
 pub fn of_ratio(certificate: &RatioCertificate, write: Write<'_>) -> Result<Export, ExportError> {
     valid(check(certificate))?;
     let problem = &certificate.problem;
@@ -43,7 +44,7 @@ pub fn of_ratio(certificate: &RatioCertificate, write: Write<'_>) -> Result<Expo
 /// Writes a file for each pricing tree of the claims, and for each value of a first configuration.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, or exceeds the checker's limits.
+/// [`ExportError`] if the certificate is not valid, or exceeds the checker's limits.
 pub fn of_worst_load(
     certificate: &worst_load::WorstLoadCertificate,
     write: Write<'_>,
@@ -70,9 +71,9 @@ pub fn of_worst_load(
     Ok(export.found)
 }
 
-/// A proof about the configurations of one pool.
+/// The statement that a file proves about the configurations of a pool.
 struct About<'a> {
-    /// Name of the file.
+    /// The name of the file.
     name: String,
     pool: usize,
     /// A feasible configuration.
@@ -87,7 +88,7 @@ impl<'a> About<'a> {
 
 struct Writer<'a, 'e, 'w> {
     problem: &'a Reservation,
-    /// Prefix of file names.
+    /// The prefix of file names.
     prefix: &'static str,
     export: &'e mut Exporter<'w>,
 }
@@ -128,8 +129,8 @@ impl Writer<'_, '_, '_> {
         Ok(())
     }
 
-    /// Writes the proof that no configuration of the open types is worth more than this one. Returns whether the proof
-    /// is a tree.
+    /// Writes the proof that no configuration of the open types is worth more than the configuration of
+    /// `about`. Returns `true` if the proof is a tree.
     fn value(&mut self, about: &About<'_>, open: &[usize], proof: &FirstProof) -> Result<bool, ExportError> {
         let mut rewards = vec![Rational::new(); self.problem.n_types()];
         open.iter().for_each(|&j| rewards[j].clone_from(self.problem.jobs()[j].reward()));
@@ -141,7 +142,7 @@ impl Writer<'_, '_, '_> {
             }
             FirstProof::DynamicProgramme { .. } => self.leave_out(about, TABLE),
             FirstProof::Listed => self.leave_out(about, LISTED),
-            // An earlier step already wrote this file.
+            // An earlier step has already written this file.
             FirstProof::Known => {}
         }
         Ok(false)

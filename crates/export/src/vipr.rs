@@ -1,38 +1,38 @@
-//! A linear or integer programme with the proof of a bound, and its text.
+//! A linear or integer programme with the proof of a bound, and its text in the format VIPR.
 //!
-//! The text uses only syntax that all checkers read: one constraint or derivation on each line, no coefficient of 0,
-//! and numbers as `p` or `p/q`.
+//! The text uses only syntax that all checkers can read: one constraint or derivation on each line, no
+//! coefficient of 0, and numbers in the form `p` or `p/q`.
 
 use std::fmt::{self, Display, Formatter};
 
 use evenhand_problem::{Rational, printable};
 
-/// `(index, number)` of variables or constraints, in ascending order and without zeros.
+/// Pairs `(index, number)` of variables or constraints, in ascending order and without zeros.
 pub(crate) type Terms = Vec<(usize, Rational)>;
 
 /// A programme that maximises its objective over non-negative variables, with its proof.
 pub(crate) struct Programme {
-    /// Description in words, one line each.
+    /// The description of the programme in words. Each element is a line.
     pub about: Vec<String>,
-    /// Names of the variables.
+    /// The names of the variables.
     pub variables: Vec<String>,
-    /// Whether all variables are whole numbers. If not, no variable has to be.
+    /// True if all variables must be whole numbers. Otherwise no variable must be a whole number.
     pub integer: bool,
     pub objective: Terms,
-    /// The constraints. In the numbering they follow the constraints that no variable is negative.
+    /// The constraints. Their numbers come after those of the constraints that no variable is negative.
     pub rows: Vec<Row>,
-    /// Feasible points, by name.
+    /// Feasible points, each with a name.
     pub solutions: Vec<(&'static str, Terms)>,
-    /// Objective value of one of the solutions.
+    /// The objective value of one of the solutions.
     pub lower: Rational,
-    /// The bound that the last derivation proves. Without it there is no bound.
+    /// The bound that the last derivation proves. `None` if no bound is proven.
     pub upper: Option<Rational>,
     steps: Vec<Step>,
-    /// Whether the objective consists of an artificial variable that is 0.
+    /// True if the objective consists only of an artificial variable that is 0.
     is_idle: bool,
 }
 
-/// The constraint that `sum terms` is at most, or at least, `right`.
+/// The constraint that `sum terms` is at most `right`, or at least `right`.
 pub(crate) struct Row {
     pub name: String,
     pub sense: Sense,
@@ -64,15 +64,17 @@ pub(crate) enum Reason {
     Assumed,
     /// A linear combination of constraints.
     Linear(Terms),
-    /// A linear combination of constraints, with its right-hand side rounded.
+    /// A linear combination of constraints whose right-hand side is rounded.
     Rounded(Terms),
-    /// It holds under either of two assumptions, one of which is true. The pairs are `(constraint, assumption)`.
+    /// The constraint holds under each of two assumptions, one of which is true. The pairs are `(constraint,
+    /// assumption)`.
     Unsplit([(usize, usize); 2]),
 }
 
 impl Programme {
-    /// Creates a programme. The authors' checker, if built with assertions, accepts no bound of an objective
-    /// without variables. Such an objective gets an artificial variable, which a row keeps at 0.
+    /// Creates a programme. If the authors' checker is built with assertions, it accepts no bound on an
+    /// objective without variables. Such an objective therefore gets an artificial variable, which a row
+    /// fixes at 0.
     pub fn new(mut variables: Vec<String>, mut objective: Terms) -> Self {
         let is_idle = objective.is_empty();
         if is_idle {
@@ -98,18 +100,18 @@ impl Programme {
         v
     }
 
-    /// Returns the index of a row as a constraint.
+    /// Returns the index of a row in the numbering of constraints.
     pub fn row(&self, at: usize) -> usize {
         self.variables.len() + at
     }
 
-    /// Adds a row and returns its index as a constraint.
+    /// Adds a row. Returns its index in the numbering of constraints.
     pub fn push_row(&mut self, name: String, sense: Sense, right: Rational, terms: Terms) -> usize {
         self.rows.push(Row { name, sense, right, terms });
         self.row(self.rows.len() - 1)
     }
 
-    /// Adds a derivation, after all rows, and returns its index as a constraint.
+    /// Adds a derivation after all rows. Returns its index in the numbering of constraints.
     pub fn push(&mut self, mut step: Step) -> usize {
         if self.is_idle {
             if self.steps.is_empty() {
@@ -122,8 +124,8 @@ impl Programme {
         self.n_given() + self.steps.len() - 1
     }
 
-    /// Adds the row of the artificial variable to a sum that bounds the objective, unless the sum already bounds
-    /// it.
+    /// Adds the row of the artificial variable to a sum that bounds the objective. Does nothing if the sum
+    /// already bounds the artificial variable.
     fn hold_at_zero(&self, step: &mut Step) {
         let (Left::Objective, Reason::Linear(terms) | Reason::Rounded(terms)) =
             (&step.left, &mut step.reason)
@@ -139,7 +141,7 @@ impl Programme {
         }
     }
 
-    /// Adds the constraint that the objective is at most `right`, and returns its index.
+    /// Adds the constraint that the objective is at most `right`. Returns the index of the constraint.
     pub fn push_bound(&mut self, right: Rational, reason: Reason) -> usize {
         self.push(Step { sense: Sense::AtMost, right, left: Left::Objective, reason })
     }
@@ -154,7 +156,8 @@ impl Programme {
         self.variables.len() + self.rows.len()
     }
 
-    /// Returns, for each derivation, the last derivation that refers to it.
+    /// Returns for each derivation the last derivation that refers to it. `None` if no derivation refers to
+    /// it.
     fn last_uses(&self) -> Vec<Option<usize>> {
         let given = self.n_given();
         let mut last = vec![None; self.steps.len()];
@@ -181,7 +184,7 @@ impl Programme {
     }
 }
 
-/// Writes the file.
+/// Writes the text of the file.
 impl Display for Programme {
     fn fmt(&self, out: &mut Formatter<'_>) -> fmt::Result {
         for line in &self.about {
@@ -243,7 +246,7 @@ impl Sense {
     }
 }
 
-/// A sum as its number of terms, followed by the terms.
+/// A sum. It is written as its number of terms, followed by the terms.
 struct Sum<'t>(&'t Terms);
 
 impl Display for Sum<'_> {
@@ -253,7 +256,7 @@ impl Display for Sum<'_> {
     }
 }
 
-/// Writes words, if there are any, in lines of limited length.
+/// Writes words in lines of limited length. Writes nothing if there are no words.
 fn wrapped(out: &mut Formatter<'_>, words: impl Iterator<Item = String>) -> fmt::Result {
     const WIDTH: usize = 100;
     let mut length = 0;

@@ -1,4 +1,4 @@
-//! Jobs that are admitted into reserved slots: the results of the runs as a page, and their picture.
+//! Jobs that are admitted into reserved slots: the results of the runs as a page, and the picture of a run.
 
 use evenhand_problem::JobType;
 use evenhand_simulate::reservation::{Admission, Admitted};
@@ -11,7 +11,8 @@ use crate::text::percent_of;
 /// The number of digits of rewards after the decimal point.
 const DIGITS: usize = 4;
 
-/// Returns the page of an admission: the earnings of every run next to the optimum, and the jobs of the first run by type.
+/// Returns the page of an admission: the earnings of every run next to the optimum, and the jobs of the first
+/// run by type.
 #[must_use]
 pub fn admission(admitted: &Admitted) -> Page {
     let Admitted { scenario, optimum, runs, .. } = admitted;
@@ -81,7 +82,8 @@ pub fn admission(admitted: &Admitted) -> Page {
     page.table(types)
 }
 
-/// Returns the sentence that compares the reward with the optimum in the long run, or says why there is no comparison.
+/// Returns the sentence that compares the reward with the optimum in the long run. If they cannot be
+/// compared, the sentence states the reason.
 fn compared(admitted: &Admitted, part: Option<f64>) -> String {
     let Admitted { scenario, optimum, .. } = admitted;
     match (optimum, scenario.coming.other_loads(scenario.horizon)) {
@@ -100,11 +102,11 @@ fn reward(value: f64) -> Cell {
     Cell::text(format!("{value:.DIGITS$}")).with_value(value.to_string())
 }
 
-/// The most types whose slots and jobs are drawn: more lines than this cannot be told apart.
+/// The largest number of types whose slots and jobs are drawn. More lines cannot be distinguished.
 const MOST_LINES: usize = 8;
 
-/// Returns the figure of a run: the reward over time, and slots and jobs by type. The first run is compared with greedy packing and
-/// the bound.
+/// Returns the figure of a run: the reward over time, and the slots and jobs by type. The figure compares the
+/// first run with greedy packing and with the bound.
 #[must_use]
 pub fn admission_series(admitted: &Admitted, run: &Admission) -> Figure {
     let Admitted { scenario, optimum, runs, beside, .. } = admitted;

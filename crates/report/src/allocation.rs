@@ -10,15 +10,15 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, few, percent};
 
-/// The most users in the table for people.
+/// The largest number of users in the table for people.
 const LONGEST: usize = 40;
-/// The most resources that have a column of their own: a wider table cannot be read.
+/// The largest number of resources with a separate column. A wider table cannot be read.
 const MOST_RESOURCES: usize = 32;
-/// The most server classes of a user in the table for people.
+/// The largest number of server classes of a user in the table for people.
 const MOST_CLASSES: usize = 6;
 
-/// Returns the answer of a mechanism as a page: the allocation and the findings. With `all_users`, the table has a row
-/// for every user, as programs need it. Otherwise it is cut for people.
+/// Returns the answer of a mechanism as a page: the allocation and the findings. If `all_users` is set, the
+/// table has a row for every user, for use by programs. Otherwise the table is cut for people.
 #[must_use]
 pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     let allocation = &outcome.allocation;
@@ -33,7 +33,7 @@ pub fn outcome(problem: &Problem, outcome: &Outcome, all_users: bool) -> Page {
     page.text(used(problem, allocation)).lines(findings(problem, outcome))
 }
 
-/// Returns how far the numbers can be relied on.
+/// Returns the words that state how reliable the numbers are.
 fn certainty(outcome: &Outcome) -> &'static str {
     let is_solved = outcome.findings.status.is_none_or(|status| status == Status::Solved);
     match (outcome.allocation.arithmetic, &outcome.findings.gap) {
@@ -46,7 +46,8 @@ fn certainty(outcome: &Outcome) -> &'static str {
     }
 }
 
-/// Returns the table of users: tasks, usage of every resource, and the server classes with their tasks.
+/// Returns the table of users: the tasks, the usage of every resource, and the server classes with their
+/// tasks.
 pub(crate) fn users(problem: &Problem, allocation: &Allocation, all_users: bool) -> Table {
     let columns = [
         Column::words("user"),
@@ -88,7 +89,7 @@ fn classes(problem: &Problem, allocation: &Allocation, n: usize) -> Cell {
 fn used(problem: &Problem, allocation: &Allocation) -> String {
     let all = by_resource(problem, allocation);
     let time = time(problem, allocation);
-    // If all capacity of a resource is shared by time, the usage of server time already shows the usage of the
+    // If all capacity of a resource is shared by time, the usage of server time is also the usage of the
     // resource.
     let is_told = |r: usize| all[r].is_some() || time.is_none() || problem.total_capacity()[r].is_zero();
     let used = problem.resources().iter().zip(&all).enumerate().take(MOST_RESOURCES);

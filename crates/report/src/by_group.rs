@@ -1,14 +1,15 @@
-//! The usage of every group by resource, by the base demands of its users, next to its guarantee, limit and fair share.
+//! The usage of every group by resource, computed from the base demands of its users, next to the guarantee,
+//! limit and fair share of the group.
 
 use evenhand_problem::{Allocation, Problem, Promises, Rational, utilisation};
 
 use crate::table::{Cell, Table};
 use crate::text::amount;
 
-/// The most rows in the table for people.
+/// The largest number of rows in the table for people.
 const LONGEST: usize = 40;
 
-/// The usage of one resource by a group.
+/// The usage of a resource by a group.
 pub(crate) struct Held {
     /// The index of the group.
     /// The number of groups that contain the group.
@@ -18,23 +19,24 @@ pub(crate) struct Held {
     pub amount: Rational,
     pub guarantee: Option<Rational>,
     pub limit: Option<Rational>,
-    /// The usage in the allocation that defines fair shares, if there is one.
+    /// The usage in the allocation that defines fair shares. `None` if there is no such allocation.
     pub due: Option<Rational>,
-    /// Whether a user of the group has fewer tasks than it asks for, and demands the resource.
+    /// True if a user of the group demands the resource and has fewer tasks than it wants.
     pub wants_more: bool,
 }
 
 impl Held {
-    /// Returns the amount that the group lacks of its fair share, or of its guarantee if there is no fair share. It is negative if
-    /// the group uses more.
+    /// Returns the amount that the group lacks to its fair share, or to its guarantee if there is no fair
+    /// share. The amount is negative if the group uses more.
     pub(crate) fn lacks(&self) -> Option<Rational> {
         let due = self.due.as_ref().or(self.guarantee.as_ref());
         due.map(|due| Rational::from(due - &self.amount))
     }
 }
 
-/// Returns the usage by group and resource. Each group is followed by the groups inside it. Pairs without usage,
-/// guarantee, limit and fair share are left out. `due` is the allocation that defines the fair shares.
+/// Returns the usage by group and resource. Each group is followed by its subgroups. Pairs of a group and a
+/// resource are left out if the group has neither usage, guarantee, limit nor fair share of the resource.
+/// `due` is the allocation that defines the fair shares.
 pub(crate) fn by_group(problem: &Problem, allocation: &Allocation, due: Option<&Allocation>) -> Vec<Held> {
     let groups = problem.groups();
     let promises = Promises::new(groups);
@@ -82,7 +84,7 @@ pub(crate) fn by_group(problem: &Problem, allocation: &Allocation, due: Option<&
     all
 }
 
-/// Returns the usage of groups as a table, or `None` if there are no groups.
+/// Returns the usage of groups as a table. Returns `None` if there are no groups.
 pub(crate) fn group_table(
     problem: &Problem,
     allocation: &Allocation,

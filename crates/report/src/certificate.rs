@@ -24,7 +24,8 @@ pub fn claims(certificate: &Certificate) -> Page {
     page(certificate, &[], &[], None, &[], &[])
 }
 
-/// Returns the page of [`claims`], with margins in tasks, the size of the repair, and the axioms that could not be decided.
+/// Returns the page of [`claims`], with margins in tasks, the size of the repair, and the axioms that could
+/// not be decided.
 #[must_use]
 pub fn examination(found: &Examination) -> Page {
     let Examination { certificate, in_tasks, least_tolerances, repair, undecided, .. } = found;
@@ -91,12 +92,14 @@ fn page(
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))
 }
 
-/// The least width of bounds that people can see in the shown digits, as a fraction of the tasks the user would have alone.
+/// The least width of bounds that is visible in the shown digits, as a fraction of the tasks that the user
+/// would have alone.
 const VISIBLE: (u32, u32) = (1, 1_000_000);
-/// The most users whose bounds are shown to people.
+/// The largest number of users whose bounds are shown to people.
 const BOUNDED: usize = 8;
 
-/// Returns the user with the widest bounds on its tasks in the optimum, if the width is visible.
+/// Returns the user with the widest bounds on its tasks in the optimum. Returns `None` if this width is not
+/// visible.
 fn widest(rooms: &[OptimumBounds]) -> Option<(usize, &OptimumBounds)> {
     let visible = Rational::from(VISIBLE);
     let users = rooms.iter().enumerate().filter(|(_, room)| room.width > visible);
@@ -121,7 +124,7 @@ fn gap_words(problem: &Problem, rooms: &[OptimumBounds]) -> String {
     )
 }
 
-/// Returns the table of the bounds on the optimum by user, the widest first.
+/// Returns the table of the bounds on the optimum by user. The widest bounds come first.
 fn table_of_rooms(problem: &Problem, rooms: &[OptimumBounds]) -> Table {
     let mut users: Vec<(usize, &OptimumBounds)> = rooms.iter().enumerate().collect();
     users.sort_by(|a, b| b.1.width.cmp(&a.1.width).then(a.0.cmp(&b.0)));
@@ -134,8 +137,8 @@ fn table_of_rooms(problem: &Problem, rooms: &[OptimumBounds]) -> Table {
     table.at_most(BOUNDED, "users")
 }
 
-/// Returns the words for the number of additional tasks that fit. They are empty unless the evidence names a user for
-/// which a task or a gang fits.
+/// Returns the words for the number of additional tasks that could start. The text is empty unless the
+/// evidence names a user for which a task or a gang could start.
 fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
     match (&claim.evidence, in_tasks) {
         (Evidence::Room(Room { index: Some(_), .. }), Some(margin)) => {
@@ -146,7 +149,8 @@ fn room_words(claim: &Claim, in_tasks: Option<&Rational>) -> String {
     }
 }
 
-/// Returns lines with the name, size and hash of the problem, the way of sharing, the tolerance and the repair.
+/// Returns lines with the name, size and hash of the problem, the kind of sharing, the tolerance and the
+/// repair.
 fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     let problem = &certificate.problem;
     let name = match problem.name() {
@@ -163,7 +167,7 @@ fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     let users = count(problem.n_users(), "user", "users");
     let classes = count(problem.n_servers(), "server class", "server classes");
     let mut lines = vec![
-        // The hash comes first, so that no title can imitate it.
+        // The hash comes first, so that no name can imitate it.
         format!("sha256:    {}", problem_sha256(problem)),
         format!("problem:   {name}, {users}, {classes}"),
         format!("sharing:   {sharing}"),
@@ -183,7 +187,7 @@ fn tolerance_words(tolerance: &Rational) -> String {
     if tolerance.is_zero() { "0: every verdict is exact".to_owned() } else { number(tolerance) }
 }
 
-/// Returns notes on verdicts that readers could otherwise misunderstand.
+/// Returns notes on verdicts that readers could misunderstand.
 fn notes(certificate: &Certificate) -> Vec<&'static str> {
     let claims = &certificate.claims;
     let mut notes = Vec::new();
@@ -203,16 +207,16 @@ fn notes(certificate: &Certificate) -> Vec<&'static str> {
     notes
 }
 
-/// The tolerances at which floating-point solvers stop, ascending, each with its exponent. The largest tolerances
-/// belong to first-order methods.
+/// The tolerances at which floating-point solvers stop, in ascending order, each with its exponent.
+/// First-order methods have the largest tolerances.
 const SOLVER_TOLERANCES: [(&str, u32); 7] =
     [("1e-10", 10), ("1e-9", 9), ("1e-8", 8), ("1e-7", 7), ("1e-6", 6), ("1e-5", 5), ("1e-4", 4)];
 
-/// The exponent of the largest tolerance that checkers accept by default: 1e-6.
+/// The exponent of the largest tolerance that checkers accept by default, which is 1e-6.
 const ACCEPTED_EXPONENT: u32 = 6;
 
-/// Returns the sentence that tells a solver's rounding from a violation. Returns `None` if no axiom is violated, or if the least
-/// tolerances were not computed.
+/// Returns the sentence that distinguishes the rounding of a solver from a violation. Returns `None` if no
+/// axiom is violated, or if the least tolerances were not computed.
 fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<String> {
     let violated: Vec<(&Claim, Option<&Rational>)> = certificate
         .claims
@@ -223,7 +227,7 @@ fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<Str
         .collect();
     let power = |exponent: u32| Rational::from((1, Integer::from(Integer::u_pow_u(10, exponent))));
     let (largest_text, largest) = SOLVER_TOLERANCES[SOLVER_TOLERANCES.len() - 1];
-    // An axiom cannot hold at a tolerance below minus its margin, whether its least tolerance is known or not.
+    // An axiom cannot hold at a tolerance below minus its margin, even if its least tolerance is not known.
     let needed = |(claim, least): &(&Claim, Option<&Rational>)| {
         let by_margin = claim.margin.as_ref().map(|margin| Rational::from(-margin));
         (*least).cloned().or(by_margin)
@@ -256,8 +260,8 @@ fn rounding(certificate: &Certificate, least: &[Option<Rational>]) -> Option<Str
     ))
 }
 
-/// Returns a positive number with two significant digits. It is rounded up, so that an axiom also holds at the
-/// tolerance that the text states.
+/// Returns a positive number with two significant digits. It is rounded up, so that an axiom also holds at
+/// the tolerance in the text.
 fn rounded_up(value: &Rational) -> String {
     let mut exponent = to_f64(value).log10().floor() as i32;
     let scaled = |exponent: i32| {
@@ -265,7 +269,7 @@ fn rounded_up(value: &Rational) -> String {
         if exponent >= 1 { value / power } else { value * power }
     };
     let mut digits = scaled(exponent).ceil();
-    // The logarithm of a double may miss the exponent by one.
+    // The logarithm of a double may give an exponent that is wrong by one.
     if digits >= 100 {
         exponent += 1;
         digits = scaled(exponent).ceil();
@@ -305,7 +309,8 @@ pub(crate) fn verdict(claim: &Claim) -> Cell {
     }
 }
 
-/// Returns the verdict at a tolerance. A violated axiom also names the least tolerance at which it holds, if that is known.
+/// Returns the verdict at a tolerance. For a violated axiom, it also states the least tolerance at which the
+/// axiom holds, if this tolerance is known.
 fn verdict_at(claim: &Claim, tolerance: &Rational, least: Option<&Rational>) -> Cell {
     if claim.outcome() != Outcome::Violated || (tolerance.is_zero() && least.is_none()) {
         return verdict(claim);
@@ -324,7 +329,7 @@ fn margin(claim: &Claim) -> Cell {
     Cell::decimal(margin)
 }
 
-/// Returns whether some of these users start several tasks together on single servers.
+/// Returns `true` if at least one of these users starts several tasks together on single servers.
 fn is_about_gangs(certificate: &Certificate, short: &[(usize, Short)]) -> bool {
     let groups = certificate.problem.groups();
     certificate.allocation.placements.is_some() && short.iter().any(|(n, _)| groups.member(*n).gang.is_some())
@@ -342,7 +347,7 @@ fn gang_words(problem: &Problem, by_class: &[(usize, u64)]) -> String {
     format!("{}{more}", by_class.iter().take(3).map(on).collect::<Vec<_>>().join(", "))
 }
 
-/// Returns the bound that stops the first user, and the number of other users that are stopped.
+/// Returns the bound that blocks the first user, and the number of other blocked users.
 fn stopped_words(problem: &Problem, stopped: &[(usize, Stop)]) -> String {
     let Some((user, stop)) = stopped.first() else { return String::new() };
     let resource = |r: usize| &problem.resources()[r];
@@ -508,7 +513,7 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
     }
 }
 
-/// Returns the words about the user whose number of tasks differs most from the filling.
+/// Returns the words about the user whose number of tasks differs most from that of the filling.
 fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
     let total = |tasks: &[(usize, Rational)]| tasks.iter().map(|(_, x)| x).sum::<Rational>();
     let differs = |(n, filled): (usize, &Vec<(usize, Rational)>)| {
@@ -529,7 +534,8 @@ fn filling_words(filling: &Tasks, certificate: &Certificate) -> String {
     }
 }
 
-/// Compares the tasks of users with those that whole tasks can reach over time.
+/// Returns the words that compare the tasks of users with the tasks that packings of whole tasks can reach
+/// over time.
 fn packings_words(schedule: &[Packing], certificate: &Certificate) -> String {
     let totals = evenhand_exact::axiom::packings::totals(&certificate.problem, schedule);
     let differs = |(n, reached): (usize, Rational)| {
@@ -555,7 +561,8 @@ fn packings_words(schedule: &[Packing], certificate: &Certificate) -> String {
     }
 }
 
-/// Returns the words for the levels that the prices prove. A single level is stated as a number.
+/// Returns the words for the levels that the prices prove. If there is a single level, the words state its
+/// number.
 fn levels_words(levels: &[Level], share: Option<Share>, certificate: &Certificate) -> String {
     let used: Vec<&Level> = levels.iter().filter(|level| !level.covers.is_empty()).collect();
     match used.as_slice() {
@@ -568,7 +575,8 @@ fn levels_words(levels: &[Level], share: Option<Share>, certificate: &Certificat
     }
 }
 
-/// Returns the common level of the users that a level covers, if their levels are equal.
+/// Returns the common level of the users that a level covers. Returns `None` if the levels of these users
+/// differ.
 fn level_of(level: &Level, share: Option<Share>, certificate: &Certificate) -> Option<Rational> {
     let problem = &certificate.problem;
     let coefficients = share?.coefficients(problem).ok()?;

@@ -1,7 +1,8 @@
-//! A running cluster for people: usage and fair shares of queues, the effect of a change, tasks to move; and the gauges of a
-//! verdict for Prometheus.
+//! A running cluster in text for people: the usage and fair shares of queues, the effect of a change, and the
+//! tasks to move. Also the gauges of a verdict for Prometheus.
 //!
-//! The answer comes first: the queues below their fair share, the queues over it, the tasks that could start, and the next step.
+//! The answer comes first: the queues below their fair shares, the queues over their fair shares, the tasks
+//! that could start, and the next step.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -21,14 +22,14 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{amount, decimal, few, tasks};
 
-/// The most rows in the table for people.
+/// The largest number of rows in the table for people.
 const LONGEST: usize = 60;
-/// The most queues that are explained in words, and the most tasks that are named.
+/// The largest number of queues that are explained in words, and of tasks that are named.
 const EXPLAINED: usize = 12;
-/// The most queues that are named in one sentence.
+/// The largest number of queues in one sentence.
 const NAMED: usize = 4;
 
-/// A row of the table: a queue and a resource.
+/// A row of the table, for a queue and a resource.
 struct Cells<'v> {
     row: &'v Row,
     resource: usize,
@@ -46,14 +47,14 @@ pub fn verdict(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) ->
         .lines(left_out(snapshot))
 }
 
-/// Returns a page that compares the numbers that the scheduler reports with the results of its formula.
+/// Returns a page that compares the numbers that the scheduler reports with the values of their formulas.
 pub(crate) fn of_reported(problem: &Problem, compared: &[Compared]) -> Page {
     let table = reported(problem, compared);
     let page = if table.is_empty() { Page::new() } else { Page::new().table(table) };
     page.lines(agreeing(compared))
 }
 
-/// Returns the rule of the fair shares, and whether they are proven.
+/// Returns a sentence about the rule of the fair shares, and whether the fair shares are proven.
 pub(crate) fn by(verdict: &Verdict) -> String {
     let by = verdict
         .rule
@@ -64,8 +65,8 @@ pub(crate) fn by(verdict: &Verdict) -> String {
     }
 }
 
-/// Returns the answer in sentences: the queues below their fair share and why, the queues over it, the tasks that could start, the
-/// guarantees and limits that are broken, and the next step.
+/// Returns the answer in sentences: the queues below their fair shares and the reasons, the queues over their
+/// fair shares, the tasks that could start, the violated guarantees and limits, and the next step.
 #[must_use]
 pub fn in_short(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let mut lines = sentences(snapshot, verdict);
@@ -89,8 +90,8 @@ fn answer(verdict: &Verdict) -> String {
     }
 }
 
-/// Returns the usage, the missing amounts and the waiting tasks of the queues that lack something. Queues below their fair share by
-/// a whole task come first.
+/// Returns the usage, the missing amounts and the waiting tasks of the queues that lack a resource. Queues
+/// that are below their fair shares by a whole task come first.
 fn who_is_below(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let lacks = verdict.queues.iter().filter(|row| row.lacking.iter().any(|lacking| *lacking > 0));
     let (whole, fractions): (Vec<&Row>, Vec<&Row>) = lacks.partition(|row| row.by.is_some());
@@ -103,10 +104,11 @@ fn who_is_below(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Returns the queues that are over their fair share of a resource that a neighbour lacks, and the unused guarantees they use.
+/// Returns the queues that are over their fair share of a resource that a neighbouring queue lacks, and the
+/// unused guarantees that they use.
 fn who_is_over(verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
-    // Grouped by queue, because neighbours of different queues are the same.
+    // The queues are grouped, because several queues may have the same neighbour.
     let mut over: Vec<(usize, Vec<(usize, Rational)>)> = Vec::new();
     for (r, holders) in verdict.queues.iter().filter(|row| row.by.is_some()).flat_map(|row| &row.holders) {
         for (v, value) in holders {
@@ -143,7 +145,7 @@ fn who_is_over(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Returns the next command, if there is anything to do.
+/// Returns the next command to run. Returns `None` if no action is needed.
 fn next(verdict: &Verdict) -> Option<String> {
     let is_below = verdict.below_fair_share().next().is_some();
     if is_below && verdict.starts.is_some() {
@@ -158,7 +160,8 @@ pub(crate) fn named_amount(problem: &Problem, r: usize, value: &Rational) -> Str
     format!("{} {}", in_thousands(&amount(&problem.resources()[r], value)), problem.resources()[r])
 }
 
-/// Returns a whole number of five digits or more with commas between thousands, and other texts unchanged.
+/// Returns a whole number of five or more digits with commas between thousands. Returns other texts
+/// unchanged.
 fn in_thousands(text: &str) -> String {
     if text.len() < 5 || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return text.to_owned();
@@ -187,7 +190,7 @@ fn cells(verdict: &Verdict) -> Vec<Cells<'_>> {
         .collect()
 }
 
-/// Returns the queues in depth-first order: each queue before the queues inside it.
+/// Returns the queues in depth-first order, in which each queue comes before its subqueues.
 pub(crate) fn in_order(queues: &[Row]) -> Vec<&Row> {
     let mut children: Vec<Vec<usize>> = vec![Vec::new(); queues.len()];
     let mut stack = Vec::new();
@@ -235,10 +238,11 @@ pub(crate) fn table(verdict: &Verdict) -> Table {
     table.with_second_key().at_most(LONGEST, "rows of queues and resources")
 }
 
-/// Returns the sentences about one queue: its usage and fair share, the task that waits, and why it cannot get more.
+/// Returns the sentences about a queue: its usage and fair share, the task that waits, and why the queue
+/// cannot get more.
 fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
     let problem = &verdict.problem;
-    // If a full resource limits the fair share, the sentence is only about that resource.
+    // If a full resource limits the fair share, the sentence only mentions this resource.
     let is_end = |r: usize| row.ends.contains(&End::Resource(r)) && !row.lacking[r].is_zero();
     let is_told = |r: usize| is_end(r) || !(0..row.lacking.len()).any(is_end);
     let lacking = row.lacking.iter().enumerate().filter(|(r, lacking)| !lacking.is_zero() && is_told(*r));
@@ -271,7 +275,7 @@ fn in_words(snapshot: &Snapshot, verdict: &Verdict, row: &Row) -> String {
             );
         }
     }
-    // A limit on another resource does not explain why the queue cannot get more of this one.
+    // A limit on another resource does not explain why the queue cannot get more of this resource.
     let is_about = |end: &&End| match end {
         End::Resource(r) | End::Limit(_, r) => !row.lacking[*r].is_zero() && is_told(*r),
     };
@@ -295,20 +299,21 @@ fn ends(problem: &Problem, end: &End) -> String {
     }
 }
 
-/// A verdict on an axiom of the usage or of the fair shares: its name, the verdict and the margin.
+/// A verdict on an axiom of the usage or of the fair shares: the name of the axiom, the verdict and the
+/// margin.
 type Judged = [Cell; 3];
 
-/// Returns the verdicts on the axioms, for the allocation of the running tasks.
+/// Returns the verdicts on the axioms of the allocation of the running tasks.
 pub(crate) fn axioms_of_held(verdict: &Verdict) -> Table {
     table_of_axioms([], held(verdict).into_iter().map(Vec::from))
 }
 
-/// Returns the verdicts on the axioms, for the fair shares.
+/// Returns the verdicts on the axioms of the fair shares.
 pub(crate) fn axioms_of_due(verdict: &Verdict) -> Table {
     table_of_axioms([], due(verdict).into_iter().map(Vec::from))
 }
 
-/// Returns the verdicts on the axioms, for the running tasks and for the fair shares, in one table.
+/// Returns the verdicts on the axioms of the running tasks and of the fair shares in one table.
 fn axioms(verdict: &Verdict) -> Table {
     let named = |of: &'static str| move |row: Judged| [Cell::text(of)].into_iter().chain(row).collect();
     let rows = held(verdict).into_iter().map(named("usage"));
@@ -342,19 +347,20 @@ fn judged(claim: &Claim) -> Judged {
     [Cell::text(claim.axiom.name()), outcome, claim.margin.as_ref().map(Cell::decimal).into()]
 }
 
-/// Returns the name of the first waiting task of a user, if waiting tasks have names.
+/// Returns the name of the first waiting task of a user. Returns `None` if waiting tasks have no names.
 pub(crate) fn task_name(snapshot: &Snapshot, user: usize) -> Option<&str> {
     let of = snapshot.waiting.iter().filter(|of| of.user == user);
     of.flat_map(|of| &of.names).next().map(String::as_str)
 }
 
-/// Returns the words for a task: its name and its user, or only its user.
+/// Returns the words for a task: its name and its user, or only its user if it has no name.
 pub(crate) fn called(problem: &Problem, user: usize, name: Option<&str>) -> String {
     let user = problem.users()[user].name();
     name.map_or_else(|| format!("a task of {user}"), |name| format!("{name} of {user}"))
 }
 
-/// Returns the answer, the queues below and over their fair share, the tasks that could start, and broken guarantees and limits.
+/// Returns the answer, the queues below and over their fair shares, the tasks that could start, and the
+/// violated guarantees and limits.
 fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let mut lines = vec![answer(verdict)];
     lines.extend(who_is_below(snapshot, verdict));
@@ -368,8 +374,8 @@ fn sentences(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Returns the sentence that says how far the capacities of servers are rounded down, and what the rounding means for
-/// the verdict.
+/// Returns the sentence that states by how much the capacities of servers are rounded down, and how the
+/// rounding affects the verdict.
 fn rounding(snapshot: &Snapshot) -> String {
     let problem = &snapshot.problem;
     let part = |of: &evenhand_problem::snapshot::Rounded| {
@@ -471,7 +477,7 @@ fn what_could_start(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Returns a sentence with a capital letter if it begins with a word, and not with a name.
+/// Returns a sentence with a capital letter. A sentence that begins with a name is not changed.
 fn capital(text: &str) -> String {
     text.strip_prefix("a task of ").map_or_else(|| text.to_owned(), |rest| format!("A task of {rest}"))
 }
@@ -504,7 +510,7 @@ fn guarantees(verdict: &Verdict) -> Vec<String> {
     lines
 }
 
-/// Returns the limits, servers and groups that are exceeded, and by how much.
+/// Returns the exceeded limits, servers and groups, each with the excess.
 fn excesses(snapshot: &Snapshot, verdict: &Verdict) -> Vec<String> {
     let problem = &verdict.problem;
     let of = |r: usize, value: &Rational| named_amount(problem, r, value);
@@ -588,7 +594,8 @@ pub(crate) fn places(places: &[Place], snapshot: &Snapshot) -> Vec<String> {
     names
 }
 
-/// Returns the reported numbers that differ from their formula, or that cannot be compared with it, by queue.
+/// Returns the reported numbers by queue that differ from their formula or that cannot be compared with a
+/// formula.
 fn reported(problem: &Problem, compared: &[Compared]) -> Table {
     let other: Vec<&Compared> = compared.iter().filter(|of| of.agrees() != Some(true)).collect();
     let value = |value: &Option<Rational>| value.as_ref().map_or_else(|| "inf".to_owned(), six_digits);
@@ -610,7 +617,7 @@ fn reported(problem: &Problem, compared: &[Compared]) -> Table {
     table.at_most(LONGEST, "reported numbers")
 }
 
-/// Returns the number of reported numbers that agree with their formula.
+/// Returns a sentence with the number of reported numbers that agree with their formulas.
 fn agreeing(compared: &[Compared]) -> Option<String> {
     let names: BTreeSet<&str> = compared.iter().map(|of| of.what.as_str()).collect();
     let names: Vec<&str> = names.into_iter().collect();
@@ -632,8 +639,8 @@ fn six_digits(value: &Rational) -> String {
     if text.contains('.') || value.is_integer() { text.to_owned() } else { decimal(value) }
 }
 
-/// Returns a page that says first by which values resources are counted, since amounts are in other units then. The problem is
-/// that by value.
+/// Returns a page that first states the values by which resources are counted, because amounts are then in
+/// other units. `problem` is the problem in these units.
 #[must_use]
 pub fn by_value(values: &Values, problem: &Problem, page: Page) -> Page {
     if values.is_empty() {
@@ -671,8 +678,8 @@ pub(crate) fn left_out(snapshot: &Snapshot) -> Vec<String> {
     lines
 }
 
-/// Returns the effect of a change: the fair share and the missing amounts of each queue before and after, and the tasks that could
-/// start then.
+/// Returns the effect of a change: the fair share and the missing amounts of each queue before and after the
+/// change, and the tasks that could start after it.
 #[must_use]
 pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> Page {
     struct Change<'v> {
@@ -745,7 +752,7 @@ pub fn what_if(before: (&Snapshot, &Verdict), after: (&Snapshot, &Verdict)) -> P
         format!("Below their fair share by a whole task before: {}.", said(&below(before))),
         format!("Below their fair share by a whole task after: {}.", said(&below(after))),
     ];
-    // Tasks that could already start before the change are not a consequence of the change.
+    // The change did not cause the starts of tasks that could already start before it.
     let could_before: BTreeSet<&str> = before
         .starts
         .iter()
@@ -839,7 +846,7 @@ pub fn moves(snapshot: &Snapshot, verdict: &Verdict, moves: &Moves, named: &[Nam
     page.lines(lines)
 }
 
-/// Returns `1 move is`, `3 moves are` or `3 moves would be`.
+/// Returns words such as `1 move is`, `3 moves are` or `3 moves would be`.
 fn needed(least: &Rational, verb: &str) -> String {
     match (*least == 1, verb) {
         (true, "are") => "1 move is".to_owned(),
@@ -848,7 +855,7 @@ fn needed(least: &Rational, verb: &str) -> String {
     }
 }
 
-/// Returns the verdict as metrics for Prometheus, by queue and resource.
+/// Returns the verdict as metrics for Prometheus, labelled by queue and resource.
 #[must_use]
 pub fn prometheus(snapshot: &Snapshot, verdict: &Verdict) -> String {
     metrics::text(vec![Arc::new(metrics::of_verdict(snapshot, verdict))])

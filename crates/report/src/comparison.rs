@@ -1,4 +1,4 @@
-//! Mechanisms, and allocations from files, side by side.
+//! Mechanisms and allocations from files, next to each other.
 
 use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::{Axiom, Claim, Outcome, Parameters};
@@ -11,11 +11,11 @@ use crate::text::{decimal, number};
 
 /// The heading of the table of groups.
 pub(crate) const OF_GROUPS: &str = "Largest fraction of a resource that each group uses";
-/// The most users and groups on the page, unless all are asked for.
+/// The largest number of users and groups on the page, unless the page shows all users.
 const LONGEST: usize = 12;
 
-/// Returns the comparison for people: tasks, shares, utilisation and axioms. With `all_users`, long lists of users are shown in
-/// full.
+/// Returns the comparison for people: tasks, shares, utilisation and axioms. If `all_users` is set, long
+/// lists of users are complete.
 #[must_use]
 pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> Page {
     let shown: Vec<(&str, &Judged)> =
@@ -55,7 +55,8 @@ impl Sheet<'_> {
         if all_users { table } else { table.at_most(LONGEST, "users") }
     }
 
-    /// Returns the largest fraction of any resource of the cluster that each group uses, or `None` if there are no groups.
+    /// Returns the largest fraction of a resource of the cluster that each group uses. Returns `None` if
+    /// there are no groups.
     fn groups(&self, all: bool) -> Option<Table> {
         let groups = self.problem.groups().list();
         if groups.is_empty() {
@@ -102,7 +103,7 @@ impl Sheet<'_> {
         table
     }
 
-    /// Returns the table for programs: a row for each mechanism and quantity.
+    /// Returns the table for programs, with a row for each mechanism and quantity.
     fn long(&self, columns: &[Compared]) -> Table {
         let mut table = Table::new([
             Column::words("mechanism"),
@@ -167,7 +168,7 @@ pub(crate) struct Sheets {
     pub remarks: Vec<String>,
 }
 
-/// Returns the tables of [`comparison`] one by one.
+/// Returns the tables of [`comparison`] separately.
 pub(crate) fn sheets(problem: &Problem, columns: &[Compared], all_users: bool) -> Sheets {
     let shown = columns.iter().filter_map(|c| Some((c.name.as_str(), c.result.as_ref().ok()?))).collect();
     let sheet = Sheet { problem, shown };
@@ -179,7 +180,7 @@ pub(crate) fn sheets(problem: &Problem, columns: &[Compared], all_users: bool) -
     }
 }
 
-/// Returns the axioms that were examined for some column, in the order of the formats.
+/// Returns the axioms that were examined for at least one column, in the order of the file formats.
 pub(crate) fn examined(shown: &[(&str, &Judged)]) -> Vec<(Axiom, Parameters)> {
     let mut all: Vec<(Axiom, Parameters)> = Vec::new();
     for axiom in Axiom::ALL {
@@ -196,7 +197,7 @@ pub(crate) fn examined(shown: &[(&str, &Judged)]) -> Vec<(Axiom, Parameters)> {
     all
 }
 
-/// Returns whether the mechanism is made to satisfy the axiom.
+/// Returns `true` if the mechanism is designed to satisfy the axiom.
 pub(crate) fn is_own(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> bool {
     judged
         .own
@@ -204,12 +205,12 @@ pub(crate) fn is_own(judged: &Judged, axiom: Axiom, parameters: &Parameters) -> 
         .is_some_and(|(own, of)| *own == axiom && of.clone().of(axiom).is_ok_and(|of| of == *parameters))
 }
 
-/// Returns the cell of a number, or [an empty cell](Cell::none) if the number is not known.
+/// Returns the cell of a number. Returns [an empty cell](Cell::none) if the number is not known.
 fn known(value: Option<&Rational>, show: fn(&Rational) -> Cell) -> Cell {
     value.map_or_else(Cell::none, show)
 }
 
-/// Returns the axiom with its parameter, as `--axiom` takes it.
+/// Returns the axiom with its parameter, in the form of the option `--axiom`.
 #[must_use]
 pub fn axiom_title(axiom: Axiom, parameters: &Parameters, problem: &Problem) -> String {
     let share = parameters.share.map(|share| share.name(problem));
@@ -245,12 +246,13 @@ fn reason(why: &NoResult) -> String {
     }
 }
 
-/// Returns a line for each column that has no allocation, or whose allocation is not final.
+/// Returns a line for each column without an allocation, and for each column whose allocation is not final.
 fn without_result(columns: &[Compared]) -> Vec<String> {
     columns.iter().filter_map(remark).collect()
 }
 
-/// Returns the reason why a column has no allocation or why its allocation is not final. `None` if there is neither.
+/// Returns the reason why a column has no allocation, or why its allocation is not final. Returns `None` if
+/// the allocation is final.
 fn remark(column: &Compared) -> Option<String> {
     let words = match &column.result {
         Err(why) => reason(why),

@@ -1,4 +1,5 @@
-//! Users that come and go under divisible mechanisms: the results of the runs as a page, and their picture.
+//! Users that arrive and leave under divisible mechanisms: the results of the runs as a page, and the picture
+//! of a run.
 
 use evenhand_simulate::{Course, CourseScenario};
 
@@ -6,9 +7,9 @@ use crate::page::Page;
 use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 
-/// The most users in a table, unless all are asked for.
+/// The largest number of users in a table, unless the table shows all users.
 const MOST_USERS: usize = 20;
-/// The most lines of a plot: more cannot be told apart.
+/// The largest number of lines of a plot. More lines cannot be distinguished.
 const MOST_LINES: usize = 8;
 
 /// Returns the page of the runs: the presence, tasks and shares of the users in every run.
@@ -47,7 +48,7 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
     page
 }
 
-/// Returns the sentences on the users with the largest and the smallest share in the first run.
+/// Returns sentences about the users with the largest and the smallest share in the first run.
 fn short(scenario: &CourseScenario, courses: &[Course]) -> Vec<String> {
     let mut sentences = vec![format!(
         "{} users shared the servers until time {} under {}.",
@@ -78,7 +79,7 @@ fn number(value: f64) -> Cell {
 #[must_use]
 pub fn course_series(scenario: &CourseScenario, course: &Course) -> Figure {
     let line = |name: String, value: &dyn Fn(usize) -> f64| {
-        // Shares change in steps, so a line has two points at the time of a change.
+        // Shares change in steps, so a line has two points at the time of each change.
         let mut points: Vec<(f64, f64)> = Vec::new();
         for (at, moment) in course.moments.iter().enumerate() {
             let before = points.last().map(|(_, before)| (moment.time, *before));

@@ -1,4 +1,4 @@
-//! The reasons for the allocation of a user, in words.
+//! The explanation of a user's allocation, in text for people.
 
 use evenhand_certify::explain::{
     Bottleneck, ClassView, Entitled, Explanation, ExplanationVerdict, OneMore, VirtualView,
@@ -11,10 +11,10 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{few, more_tasks, number, percent, place, row_names, tasks};
 
-/// The most prices that are shown.
+/// The largest number of prices that are shown.
 const LONGEST: usize = 6;
 
-/// Returns the explanation as a few paragraphs, and a table of the server classes.
+/// Returns the explanation as paragraphs, followed by a table of the server classes.
 #[must_use]
 pub fn explanation(problem: &Problem, sharing: Sharing, explanation: &Explanation) -> Page {
     let constraints = Constraints::new(problem, sharing);
@@ -67,7 +67,7 @@ fn situation(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     lines
 }
 
-/// Returns the sentence on why the user has no more tasks.
+/// Returns the sentence that explains why the user has no more tasks.
 fn verdict(problem: &Problem, explanation: &Explanation) -> String {
     let name = problem.users()[explanation.user].name();
     let is_whole = !explanation.one_more.is_empty();
@@ -106,13 +106,14 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
     }
 }
 
-/// Returns the bounds of groups that stop the user.
+/// Returns the bounds of groups that block the user.
 fn stops(problem: &Problem, explanation: &Explanation) -> Vec<String> {
     let list = explanation.stops.iter().map(|stop| format!("  {}", what_stops(problem, stop)));
     std::iter::once("It is stopped by groups:".to_owned()).chain(list).collect()
 }
 
-/// Returns the table of server classes: the tasks of the user on each class, and why it has no more tasks there.
+/// Returns the table of server classes: the tasks of the user on each class, and why the user has no more
+/// tasks on it.
 fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Explanation) -> Table {
     let wants_more = matches!(
         explanation.verdict,
@@ -138,7 +139,8 @@ fn classes(problem: &Problem, constraints: &Constraints<'_>, explanation: &Expla
         .table()
 }
 
-/// Returns the number of servers of a class on which one more task fits, and the resources that the other servers lack.
+/// Returns the number of servers of a class on which one more task could start, and the resources that the
+/// other servers lack.
 fn one_more(constraints: &Constraints<'_>, single: &OneMore) -> String {
     let servers = |count: u64| format!("{count} server{}", if count == 1 { "" } else { "s" });
     let short: Vec<String> = single
@@ -160,7 +162,8 @@ fn one_more(constraints: &Constraints<'_>, single: &OneMore) -> String {
     }
 }
 
-/// Returns the line of one class: the share of the user, its bottleneck, and the user with the highest level on it.
+/// Returns the line of a class: the share of the user, its bottleneck, and the user with the highest level on
+/// the class.
 fn virtual_share(
     problem: &Problem,
     constraints: &Constraints<'_>,
@@ -188,7 +191,7 @@ fn virtual_share(
     text
 }
 
-/// Returns the sentences on whether the user has a justified complaint.
+/// Returns the sentences that state whether the user has a justified complaint.
 fn entitlement(
     problem: &Problem,
     constraints: &Constraints<'_>,

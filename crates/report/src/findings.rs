@@ -1,4 +1,4 @@
-//! The findings of a mechanism besides the allocation, in words.
+//! The findings of a mechanism in addition to its allocation, in text for people.
 
 use evenhand_exact::Packing;
 use evenhand_mechanisms::filling::{Integrality, Measure};
@@ -7,7 +7,8 @@ use evenhand_problem::{Constraints, Problem, Rational};
 
 use crate::text::{few, number, place};
 
-/// Returns lines about prices, gap, bottlenecks, selection and status, as far as the mechanism reports them.
+/// Returns lines about the prices, the gap, the bottlenecks, the selection and the status that the mechanism
+/// reports.
 pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     let constraints = Constraints::new(problem, outcome.allocation.sharing);
     let findings = &outcome.findings;
@@ -86,10 +87,10 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     lines
 }
 
-/// The number of classes, and of packings of one class, that are shown.
+/// The largest number of classes, and of packings of one class, that are shown.
 const MOST_SHOWN: usize = 8;
 
-/// Returns a line for each class with its packings of whole tasks.
+/// Returns a line for each class with the packings of whole tasks among which its servers alternate.
 fn schedule(problem: &Problem, packings: &[Packing]) -> Vec<String> {
     let classes: Vec<&[Packing]> = packings.chunk_by(|a, b| a.server == b.server).collect();
     let mut lines = vec!["A server takes turns among packings of whole tasks:".to_owned()];
@@ -141,8 +142,8 @@ fn searched(search: &Search) -> String {
     format!("PS-DSF can have several answers. {run} {found}")
 }
 
-/// The most names in one line.
+/// The largest number of names in one line.
 const LONGEST: usize = 8;
 
-/// Prices up to this size count as 0, because numerical methods leave small errors.
+/// Prices up to this size count as 0, because numerical methods leave small errors in prices.
 const SMALL_PRICE: f64 = 1e-12;

@@ -1,4 +1,4 @@
-//! Groups for people: their levels, the reasons for their usage, and their fair shares.
+//! Groups in text for people: their levels, the explanation of their usage, and their fair shares.
 
 use evenhand_mechanisms::tree::{Entitlements, Held, NodeKind, Reported, Standing, Stop, StopKind, Why};
 use evenhand_problem::{Problem, Rational};
@@ -7,10 +7,11 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{few, number};
 
-/// The most holders and lenders that are named.
+/// The largest number of groups that are named as users of capacity or as lenders.
 const NAMED: usize = 4;
 
-/// Returns the usage and the free amounts of a group by resource, and the bounds that stop each of its users.
+/// Returns the usage and the free amounts of a group by resource, and the bounds that block each of its
+/// users.
 #[must_use]
 pub fn why(problem: &Problem, why: &Why) -> Page {
     let standing = &why.standing;
@@ -68,7 +69,7 @@ fn words(problem: &Problem, stop: &Stop) -> String {
     }
 }
 
-/// Returns the bound that stops a user, in words.
+/// Returns the words for the bound that blocks a user.
 pub(crate) fn what_stops(problem: &Problem, stop: &StopKind) -> String {
     let resource = |r: &usize| &problem.resources()[*r];
     match stop {
@@ -96,7 +97,8 @@ pub(crate) fn what_stops(problem: &Problem, stop: &StopKind) -> String {
     }
 }
 
-/// Returns the root, then groups and users in the order in which they would be served, indented by their depth.
+/// Returns the root, followed by groups and users in the order in which they would be served. They are
+/// indented by their depth.
 #[must_use]
 pub fn levels(standings: &[Standing]) -> Page {
     let mut table = Table::of(standings)
@@ -135,7 +137,8 @@ pub fn levels(standings: &[Standing]) -> Page {
     }
 }
 
-/// Returns the fair shares of groups in the order of the file, indented by their depth, and of users outside of groups.
+/// Returns the fair shares of groups in the order of the file, indented by their depth. Also returns the fair
+/// shares of users outside of groups.
 #[must_use]
 pub fn entitlements(problem: &Problem, entitlements: &Entitlements, held: Option<&Held>) -> Page {
     let mut columns = vec![Column::words("group or user")];

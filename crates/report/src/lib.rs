@@ -1,7 +1,7 @@
-//! Every result as text and as JSON: tables of allocations, certificates and comparisons, explanations in
-//! words, plots, and documents for programs ([`json`]).
+//! Writes every result as text and as JSON: tables of allocations, certificates and comparisons, explanations
+//! in words, plots, and documents for programs ([`json`]).
 //!
-//! This crate turns finished results into text. It computes no results, and prints nothing.
+//! This crate converts finished results to text. It computes no results, and prints no text.
 #![forbid(unsafe_code)]
 
 mod admission;

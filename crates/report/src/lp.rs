@@ -1,4 +1,5 @@
-//! Linear programmes: exact answers, and judgements on the answers of any solver, in words and as documents.
+//! Linear programmes: exact answers, and verdicts on the answers of other solvers, in text for people and as
+//! JSON documents.
 
 use evenhand_lp::judge::{ByPrices, Judgement, Violation};
 use evenhand_lp::model::{Direction, Model, Position};
@@ -9,10 +10,11 @@ use serde_json::{Value, json};
 
 use crate::text::decimal;
 
-/// A number with more digits than this is shown as a decimal only.
+/// The largest number of digits of a number that is shown as a fraction. Longer numbers are shown only as
+/// decimals.
 const SHOWN_DIGITS: usize = 40;
 
-/// Returns a number as a decimal, with the fraction if it is short.
+/// Returns a number as a decimal, followed by the fraction if the fraction is short.
 fn shown(value: &Rational) -> String {
     let exact = value.to_string();
     if *value.denom() == 1 && exact.len() <= SHOWN_DIGITS {
@@ -28,7 +30,7 @@ fn name(model: &Model, at: Position) -> String {
     })
 }
 
-/// Returns an exact answer in words: the answer first, then the size of the programme and the work.
+/// Returns an exact answer in words: the answer, the size of the programme, and the work.
 #[must_use]
 pub fn answer_in_words(model: &Model, answer: &Answer) -> String {
     let first = match &answer.status {
@@ -61,7 +63,7 @@ pub fn answer_in_words(model: &Model, answer: &Answer) -> String {
     )
 }
 
-/// Returns the document of an exact answer, without its values and prices.
+/// Returns the document of an exact answer without its values and prices.
 #[must_use]
 pub fn answer(model: &Model, answer: &Answer) -> Value {
     let (status, objective) = match &answer.status {
@@ -81,23 +83,24 @@ pub fn answer(model: &Model, answer: &Answer) -> Value {
     })
 }
 
-/// The judgement on an answer, and the optimum if it was asked for.
+/// The verdict on an answer. It may include the exact optimum.
 #[derive(Debug, Clone)]
 pub struct Verdict<'v> {
     /// The programme.
     pub model: &'v Model,
     /// The answer that is judged.
     pub answer: &'v StatedAnswer,
-    /// The judgement on `answer`.
+    /// The result of checking `answer`.
     pub judgement: &'v Judgement,
-    /// The exact answer of the programme, if it was asked for.
+    /// The exact answer of the programme. `None` if it was not computed.
     pub exact: Option<&'v Answer>,
     /// The largest violation, and the largest gap relative to the objective, that count as rounding errors.
     pub tolerance: &'v Rational,
 }
 
 impl Verdict<'_> {
-    /// Returns the bound on the optimum that the stated prices prove, in a sentence. `None` if the answer states no prices.
+    /// Returns the sentence about the bound on the optimum that the stated prices prove. Returns `None` if
+    /// the answer states no prices.
     #[must_use]
     pub fn bound_sentence(&self) -> Option<String> {
         self.judgement.prices.as_ref().map(|prices| self.bound_of(prices))
@@ -125,8 +128,8 @@ impl Verdict<'_> {
         row.iter().chain(bound).chain(integrality).max_by(|a, b| a.by.cmp(&b.by))
     }
 
-    /// Returns a bound on the distance between the objective and the optimum. The exact optimum gives the bound if it
-    /// is known, otherwise the prices do.
+    /// Returns a bound on the distance between the objective and the optimum. If the exact optimum is known,
+    /// it gives the bound. Otherwise the prices give the bound.
     #[must_use]
     pub fn gap(&self) -> Option<Rational> {
         if let Some(Answer { status: Status::Optimal(optimum), .. }) = self.exact {
@@ -138,13 +141,15 @@ impl Verdict<'_> {
         self.judgement.prices.as_ref()?.gap.clone()
     }
 
-    /// Returns a difference of objectives, divided by the absolute objective or by 1, whichever is larger.
+    /// Returns a difference of objectives, divided by the larger of 1 and the absolute value of the
+    /// objective.
     fn relative(&self, gap: &Rational) -> Rational {
         let size = self.judgement.objective.clone().abs().max(Rational::from(1));
         Rational::from(gap.abs_ref()) / size
     }
 
-    /// Returns whether the answer is feasible and optimal within the tolerance, as far as that is known.
+    /// Returns `true` if the answer is feasible and optimal within the tolerance. Without the exact optimum
+    /// and without prices, optimality is not checked.
     #[must_use]
     pub fn is_good(&self) -> bool {
         let is_feasible = self.violation().is_none_or(|violation| violation.by <= *self.tolerance);
@@ -250,7 +255,7 @@ impl Verdict<'_> {
         lines
     }
 
-    /// Returns the document of the verdict.
+    /// Returns the verdict as a JSON document.
     #[must_use]
     pub fn document(&self) -> Value {
         let Judgement { objective, objective_error, row, bound, integrality, prices } = self.judgement;
@@ -284,7 +289,7 @@ impl Verdict<'_> {
     }
 }
 
-/// Returns the least power of ten that is at least a number, as `1e-9`.
+/// Returns the least power of ten that is at least a number, written as in `1e-9`.
 fn power_of_ten(value: &Rational) -> String {
     let exponent = value.to_f64().log10().ceil();
     format!("1e{exponent}")

@@ -1,5 +1,5 @@
-//! Metrics in the text format of OpenMetrics, which Prometheus reads: the metrics of a verdict, and the types in which
-//! other modules state theirs.
+//! Metrics in the text format of OpenMetrics, which Prometheus reads: the metrics of a verdict, and the types
+//! with which other modules state their metrics.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -17,18 +17,18 @@ use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 use prometheus_client::registry::{Registry, Unit};
 
-/// A metric: its name, its help text, and its values by label.
+/// A metric: its name, its help text, and its values by labels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Metric {
     /// The name, without the unit at its end and without `_total`.
     pub name: &'static str,
-    /// The help text: a sentence that says what is measured, and in which unit.
+    /// The help text: a sentence that states the measured quantity and its unit.
     pub help: &'static str,
-    /// The unit, which becomes the end of the name; `None` if it depends on a label.
+    /// The unit, which becomes the end of the name. `None` if the unit depends on a label.
     pub unit: Option<&'static str>,
-    /// Whether the values only grow while the program runs.
+    /// True if the values never decrease while the program runs.
     pub is_counter: bool,
-    /// The values, each with the names and values of its labels. No two have the same labels.
+    /// The values, each with the names and values of its labels. The labels of any two values differ.
     pub values: Vec<(Labels, f64)>,
 }
 
@@ -42,7 +42,7 @@ impl Metric {
         Self { name, help, unit: None, is_counter: false, values: Vec::new() }
     }
 
-    /// Returns a counter without values. The name gets the end `_total`.
+    /// Returns a counter without values. The suffix `_total` is added to the name.
     #[must_use]
     pub fn counter(name: &'static str, help: &'static str) -> Self {
         Self { is_counter: true, ..Self::gauge(name, help) }
@@ -54,7 +54,7 @@ impl Metric {
         Self { unit: Some(unit), ..self }
     }
 
-    /// Sets the only value, which has no labels.
+    /// Sets a single value without labels.
     #[must_use]
     pub fn of(self, value: f64) -> Self {
         self.with([(Vec::new(), value)])
@@ -67,13 +67,13 @@ impl Metric {
     }
 }
 
-/// The metrics of one page, in their order.
+/// The metrics of a page in order.
 #[derive(Debug)]
 struct Metrics(Vec<Arc<Vec<Metric>>>);
 
 impl Collector for Metrics {
     fn encode(&self, mut encoder: DescriptorEncoder) -> Result<(), fmt::Error> {
-        // A metric without values is not declared. The snapshot may lack the data for it.
+        // A metric without values is not declared, because the snapshot may lack its data.
         for metric in self.0.iter().flat_map(|list| list.iter()).filter(|metric| !metric.values.is_empty()) {
             let unit = metric.unit.map(|unit| Unit::Other(unit.to_owned()));
             let kind = if metric.is_counter { MetricType::Counter } else { MetricType::Gauge };
@@ -93,14 +93,14 @@ impl Collector for Metrics {
     }
 }
 
-/// Returns metrics in the text format of OpenMetrics. They keep the order of the lists, so that the same metrics give
-/// the same text.
+/// Returns metrics in the text format of OpenMetrics. The metrics are in the order of the lists, so that the
+/// same metrics give the same text.
 #[must_use]
 pub fn text(lists: Vec<Arc<Vec<Metric>>>) -> String {
     let mut registry = Registry::default();
     registry.register_collector(Box::new(Metrics(lists)));
     let mut text = String::new();
-    // Writing to a `String` does not fail, and encoding the metrics does not fail either.
+    // Writing to a `String` does not fail, and encoding these metrics does not fail either.
     let _ = encode(&mut text, &registry);
     text
 }
@@ -202,8 +202,9 @@ pub fn of_verdict(snapshot: &Snapshot, verdict: &Verdict) -> Vec<Metric> {
     ]
 }
 
-/// Returns the number of tasks by queue that could start now, one start of each user. A task counts for its queue and all queues
-/// above. `None` if the snapshot does not say on which servers tasks run.
+/// Returns for each queue the number of tasks that could start now, with at most one start of each user. A
+/// task counts for its queue and for all queues above it. Returns `None` if the snapshot does not state on
+/// which servers tasks run.
 fn could_start(verdict: &Verdict) -> Option<Vec<usize>> {
     let groups = verdict.problem.groups();
     let mut counts = vec![0; verdict.queues.len()];
@@ -219,7 +220,8 @@ fn could_start(verdict: &Verdict) -> Option<Vec<usize>> {
     Some(counts)
 }
 
-/// Returns the labels of queues. A user with the name of a group gets another label, because labels must be unique.
+/// Returns the labels of queues. Labels must be unique, so a user with the name of a group gets a different
+/// label.
 #[must_use]
 pub fn labels(queues: &[Row]) -> Vec<String> {
     let groups: std::collections::HashSet<&str> = queues

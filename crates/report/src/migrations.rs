@@ -1,4 +1,5 @@
-//! The tasks to migrate so that a waiting gang could start, for people: the answer, the steps, and what is proven.
+//! The tasks to migrate so that a waiting gang could start, in text for people: the answer, the steps, and
+//! the proven facts.
 
 use evenhand_cluster::migrations::{Cluster, Cost, Migrations, Obstacle, Outcome, Pack};
 use evenhand_cluster::script::{Named, Task};
@@ -10,23 +11,24 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{amount, decimal, few};
 
-/// The most rows in the table for people.
+/// The largest number of rows in the table for people.
 const LONGEST: usize = 60;
-/// The most names in one sentence.
+/// The largest number of names in one sentence.
 const NAMED: usize = 4;
 
-/// The question that was asked.
+/// The question that the page answers.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// The result for all waiting gangs, if the largest of them was asked for.
+    /// The result for all waiting gangs, if the question was about the largest gang that could start. `None`
+    /// for a question about one job.
     pub pack: Option<&'a Pack>,
-    /// The cost of a migrated task.
+    /// The cost of migrating a task.
     pub cost: &'a Cost,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least capacity of their class.
     pub is_rounded: bool,
 }
 
-/// Returns the answer as a page. `steps` are the steps of the plan with the names of tasks.
+/// Returns the answer as a page. `steps` are the steps of the plan, with the names of tasks.
 #[must_use]
 pub fn page(
     snapshot: &Snapshot,
@@ -103,7 +105,7 @@ fn answer(
     lines
 }
 
-/// Returns sentences about the gangs that were considered before the result of `--pack`.
+/// Returns sentences about the gangs that `--pack` considered before its result.
 fn others(cluster: &Cluster, found: Option<&Migrations>, pack: &Pack) -> Vec<String> {
     let larger = if found.is_some() { "larger waiting " } else { "waiting " };
     let mut lines = Vec::new();
@@ -182,7 +184,7 @@ fn of_job(
     }
 }
 
-/// Returns the reason for which no migrations help, as the end of a sentence.
+/// Returns the reason why no migrations help, as the end of a sentence.
 pub(crate) fn why(problem: &Problem, job: &str, obstacle: &Obstacle) -> String {
     let resource = |r: usize| problem.resources()[r].as_str();
     let named = |r: usize, value: &Rational| format!("{} {}", amount(resource(r), value), resource(r));
@@ -226,7 +228,8 @@ pub(crate) fn why(problem: &Problem, job: &str, obstacle: &Obstacle) -> String {
     }
 }
 
-/// Returns the name of a job: that of its waiting task, or of its user with the number of tasks of the gang.
+/// Returns the name of a job: the name of its waiting task, or the name of its user with the number of tasks
+/// of the gang.
 pub(crate) fn job_name(snapshot: &Snapshot, cluster: &Cluster, n: usize) -> String {
     let users = cluster.rules.start(n);
     let names: Vec<&str> = users.iter().map(|m| cluster.problem.users()[*m].name()).collect();

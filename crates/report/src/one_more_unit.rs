@@ -7,13 +7,13 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{decimal, tasks};
 
-/// The most lines of the table for people.
+/// The largest number of lines of the table for people.
 const LINES: usize = 8;
 
-/// The most rows and users that are named in a line.
+/// The largest number of rows and of users in a line.
 const NAMED: usize = 3;
 
-/// Returns the table of the gains from one more unit, and notes on how they were measured.
+/// Returns the table of the gains from one more unit, and notes on the measurement of these gains.
 pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
     let unit = match &explanation.one_more_unit {
         Ok(unit) => unit,
@@ -24,7 +24,7 @@ pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
         }
     };
     let name = problem.users()[explanation.user].name();
-    // Rows with the same effect form one line.
+    // Rows with the same effect become one line.
     let alike = |a: &UnitOfRow, b: &UnitOfRow| a.tasks == b.tasks && a.rate == b.rate && a.users == b.users;
     let rows = unit.rows.chunk_by(alike).filter_map(|rows| Some((rows, rows.first()?)));
     let table = Table::of(rows)
@@ -40,7 +40,7 @@ pub fn one_more_unit(problem: &Problem, explanation: &Explanation) -> Page {
     page.lines(notes(explanation, unit, name))
 }
 
-/// Returns the names of the first few rows.
+/// Returns the names of the first rows.
 fn places(problem: &Problem, rows: &[UnitOfRow]) -> String {
     let name = |row: &UnitOfRow| {
         let server = problem.servers()[row.server].name();
@@ -53,7 +53,7 @@ fn places(problem: &Problem, rows: &[UnitOfRow]) -> String {
     list.join(", ")
 }
 
-/// Returns a number of tasks, or bounds if they differ in the shown digits.
+/// Returns a number of tasks. Returns bounds if they differ in the shown digits.
 fn words(value: &Between) -> String {
     let (at_least, at_most) = (decimal(&value.at_least), decimal(&value.at_most));
     if at_least == at_most { at_least } else { format!("{at_least} to {at_most}") }
@@ -80,7 +80,7 @@ fn others(problem: &Problem, row: &UnitOfRow) -> Cell {
     if list.is_empty() { Cell::none() } else { Cell::text(list.join(", ")) }
 }
 
-/// Returns notes on the allocation from which the gains are measured, and on rows that were not solved again.
+/// Returns notes on the allocation for which the gains are measured, and on rows that were not solved again.
 fn notes(explanation: &Explanation, unit: &OneMoreUnit, name: &str) -> Vec<String> {
     let mut lines = Vec::new();
     if unit.differs {

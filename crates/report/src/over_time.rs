@@ -1,7 +1,9 @@
-//! Usage and fair shares of queues over time: how long a queue was below its fair share, and how much it lacked.
+//! The usage and fair shares of queues over time: for how long a queue was below its fair share, and how much
+//! it lacked.
 //!
-//! Verdicts of many moments are added one by one. Sums of time count every verdict. Pictures have at most [`COLUMNS`] columns,
-//! and each column has the least, the mean and the largest value of the verdicts in it.
+//! Verdicts are added one by one in the order of their times. Sums over time count every verdict. Pictures
+//! have at most [`COLUMNS`] columns. Each column has the least, the mean and the largest value of its
+//! verdicts.
 
 use std::collections::HashMap;
 
@@ -11,31 +13,31 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{amount, few};
 
-/// The most columns of a picture.
+/// The largest number of columns of a picture.
 pub const COLUMNS: usize = 240;
-/// The most queues that are described in sentences.
+/// The largest number of queues that are described in sentences.
 const DESCRIBED: usize = 8;
-/// The most rows of the table for people.
+/// The largest number of rows of the table for people.
 const LONGEST: usize = 60;
-/// A verdict counts for the time until the next one, but at most for this many usual intervals.
+/// A verdict counts until the next verdict, but at most for this multiple of the usual time between rounds.
 const REACH: f64 = 2.5;
 const MILLISECONDS: f64 = 1000.0;
 const HOUR: f64 = 3600.0;
 
-/// The amounts of a queue and a resource at one moment.
+/// The amounts of a queue and a resource at a point in time.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Sample<'a> {
     /// The queue.
     pub queue: &'a str,
     /// The resource.
     pub resource: &'a str,
-    /// The usage.
+    /// The amount that the queue uses.
     pub usage: f64,
-    /// The fair share.
+    /// The fair share of the queue.
     pub fair_share: f64,
-    /// The amount that the queue lacks of its fair share.
+    /// The amount that the queue lacks to its fair share.
     pub lacking: f64,
-    /// Whether the queue is below its fair share by a whole task.
+    /// True if the queue is below its fair share by a whole task.
     pub is_below: bool,
 }
 
@@ -44,11 +46,11 @@ pub struct Sample<'a> {
 pub struct Column {
     /// The number of verdicts.
     pub verdicts: u64,
-    /// The least usage, the mean usage and the largest usage.
+    /// The least, the mean and the largest usage.
     pub usage: [f64; 3],
-    /// The mean of the fair share.
+    /// The mean fair share.
     pub fair_share: f64,
-    /// The mean of the amount that the queue lacks.
+    /// The mean amount that the queue lacks to its fair share.
     pub lacking: f64,
 }
 
@@ -72,34 +74,38 @@ pub struct Line {
     pub queue: String,
     /// The resource.
     pub resource: String,
-    /// The columns of the picture; `None` for a column without a verdict about the queue.
+    /// The columns of the picture. `None` for a column without a verdict on the queue.
     pub columns: Vec<Option<Column>>,
-    /// The seconds with a verdict about the queue.
+    /// The number of seconds for which there is a verdict on the queue.
     pub seconds: f64,
-    /// The usage, the fair share and the missing amount, each times the seconds for which it lasted.
+    /// The integrals over time of the usage, the fair share and the missing amount, in seconds times the unit
+    /// of the resource.
     pub sums: [f64; 3],
-    /// The seconds during which the queue was below its fair share by a whole task and lacked this resource.
+    /// The number of seconds for which the queue was below its fair share by a whole task and lacked this
+    /// resource.
     pub below: f64,
-    /// The longest unbroken time below the fair share while the resource was lacking, in seconds.
+    /// The longest uninterrupted time in seconds for which the queue was below its fair share and lacked the
+    /// resource.
     pub longest: f64,
-    /// The length of the current unbroken time below the fair share, in seconds; 0 if the queue is not below it.
+    /// The current uninterrupted time in seconds for which the queue is below its fair share. 0 if the queue
+    /// is not below it.
     running: f64,
 }
 
 impl Line {
-    /// Returns the mean of the usage, the fair share and the missing amount.
+    /// Returns the means of the usage, the fair share and the missing amount.
     #[must_use]
     pub fn means(&self) -> [f64; 3] {
         self.sums.map(|sum| if self.seconds > 0.0 { sum / self.seconds } else { 0.0 })
     }
 
-    /// Returns the missing amount times hours.
+    /// Returns the integral over time of the missing amount, in hours times the unit of the resource.
     #[must_use]
     pub fn lacking_hours(&self) -> f64 {
         self.sums[2] / HOUR
     }
 
-    /// Returns the largest value of the picture.
+    /// Returns the largest value that the picture shows.
     #[must_use]
     pub fn most(&self) -> f64 {
         let values = self
@@ -116,23 +122,24 @@ impl Line {
 pub struct OverTime {
     /// The title.
     pub title: String,
-    /// The time of the first and of the last round, in milliseconds since 1970.
+    /// The times of the first and of the last round in milliseconds since 1970.
     pub span: [i64; 2],
-    /// The usual time between two rounds, in milliseconds.
+    /// The median time between two rounds in milliseconds.
     pub interval: i64,
     /// The number of rounds with a verdict, and the number of rounds without a verdict.
     pub rounds: [u64; 2],
-    /// The seconds for which verdicts count.
+    /// The number of seconds for which there is a verdict.
     pub observed: f64,
-    /// The queues and resources, in the order in which they first occurred.
+    /// The queues and resources in the order in which they first occurred.
     pub lines: Vec<Line>,
-    /// The columns without any verdict.
+    /// True for a column without a verdict; indexed by column.
     pub unknown: Vec<bool>,
     index: HashMap<String, HashMap<String, usize>>,
 }
 
 impl OverTime {
-    /// Begins with the times of all rounds, in ascending order, in milliseconds since 1970.
+    /// Returns a history without verdicts. `times` are the times of all rounds in milliseconds since 1970, in
+    /// ascending order.
     #[must_use]
     pub fn new(title: impl Into<String>, times: &[i64]) -> Self {
         let span = [times.first().copied().unwrap_or(0), times.last().copied().unwrap_or(0)];
@@ -152,14 +159,15 @@ impl OverTime {
         }
     }
 
-    /// Returns the column of a time.
+    /// Returns the index of the column that contains a time.
     fn column(&self, time: i64) -> usize {
         let width = (self.span[1] - self.span[0]).max(1) as f64;
         let part = (time - self.span[0]) as f64 / width;
         ((part * self.unknown.len() as f64) as usize).min(self.unknown.len() - 1)
     }
 
-    /// Adds the next round. `until` is the time of the round after it, and `samples` are `None` if the round gave no verdict.
+    /// Adds the next round. `until` is the time of the following round. `samples` are `None` if the round
+    /// gave no verdict.
     pub fn add<'a>(
         &mut self,
         time: i64,
@@ -176,7 +184,7 @@ impl OverTime {
         let gap = until.map_or(0.0, |until| (until - time) as f64);
         let seconds = gap.min(reach).max(0.0) / MILLISECONDS;
         self.observed += seconds;
-        // A verdict fills the columns until the next round, so that rounds at uneven times leave no gaps.
+        // A verdict fills all columns until the next round, so that rounds at uneven times leave no gaps.
         let first = self.column(time);
         let end = self.column(time + (seconds * MILLISECONDS) as i64);
         let columns = first..end.max(first + 1);
@@ -216,7 +224,8 @@ impl OverTime {
             } else {
                 line.running = 0.0;
             }
-            // During a long gap without verdicts the queue may have reached its fair share, so the unbroken time ends.
+            // During a long gap without verdicts the queue may have reached its fair share, so the
+            // uninterrupted time ends.
             if gap > reach {
                 line.running = 0.0;
             }
@@ -232,8 +241,8 @@ impl OverTime {
         }
     }
 
-    /// Returns the lines in the order of interest: the lines that lacked their fair share for the longest time come
-    /// first.
+    /// Returns the lines in the order of their importance: lines that were below their fair share for the
+    /// longest time come first.
     #[must_use]
     pub fn in_order(&self) -> Vec<&Line> {
         let mut lines: Vec<&Line> = self.lines.iter().filter(|line| line.most() > 0.0).collect();
@@ -241,7 +250,8 @@ impl OverTime {
         lines
     }
 
-    /// Returns the answer in sentences: the queues that were below their fair share, for how long, and how much they lacked.
+    /// Returns the answer in sentences: the queues that were below their fair shares, for how long, and how
+    /// much they lacked.
     #[must_use]
     pub fn in_short(&self) -> Vec<String> {
         let span = self.observed;
@@ -294,7 +304,7 @@ impl OverTime {
         said
     }
 
-    /// Returns the sentence that says for how long a verdict counts.
+    /// Returns the sentence that states for how long a verdict counts.
     #[must_use]
     pub fn method(&self) -> String {
         format!(
@@ -350,7 +360,7 @@ pub fn said(resource: &str, value: f64) -> String {
     from_f64(digits(value)).map_or_else(|| value.to_string(), |value| amount(resource, &value))
 }
 
-/// Returns an amount times hours, such as `86.4 gpu-hours`.
+/// Returns an amount multiplied by hours, such as `86.4 gpu-hours`.
 fn hours(resource: &str, value: f64) -> String {
     let text = said(resource, value);
     match text.split_once(' ') {
@@ -388,7 +398,7 @@ pub fn duration(seconds: f64) -> String {
     parts.join(" ")
 }
 
-/// Returns a time in milliseconds since 1970 as a date and a time of day of UTC.
+/// Returns a time in milliseconds since 1970 as a date and a time of day in UTC.
 ///
 /// # Examples
 /// ```
@@ -401,7 +411,8 @@ pub fn duration(seconds: f64) -> String {
 pub fn utc(milliseconds: i64) -> String {
     let seconds = milliseconds.div_euclid(1000);
     let (days, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    // Years from March on, in eras of 400 years: "chrono-Compatible Low-Level Date Algorithms" by Howard Hinnant.
+    // Years begin in March, and are grouped into eras of 400 years: "chrono-Compatible Low-Level Date
+    // Algorithms" by Howard Hinnant.
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted.div_euclid(146_097), shifted.rem_euclid(146_097));
     let year_of_era = (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;

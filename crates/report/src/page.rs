@@ -1,4 +1,4 @@
-//! The output of a command: headings, paragraphs and tables, written in one of several forms.
+//! The output of a command: headings, paragraphs and tables. A page can be written in several formats.
 
 use std::fmt;
 
@@ -9,31 +9,31 @@ use crate::table::markup::folded;
 use crate::table::{Form, Table, Terminal};
 use crate::text::paragraph;
 
-/// A sequence of blocks, from top to bottom.
+/// A sequence of blocks from top to bottom.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Page {
     blocks: Vec<Block>,
-    /// The table for spreadsheets. If it is set, it replaces the tables of the page.
+    /// The table for spreadsheets. In CSV, it replaces the tables of the page.
     sheet: Option<Table>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Block {
-    /// A line directly above the next block.
+    /// A heading directly above the next block.
     Heading(String),
-    /// Lines, as they were given.
+    /// Lines in the form in which they were added.
     Text(Vec<String>),
     Table(Table),
-    /// A table that is complete in an HTML document, with the rows folded that are left out elsewhere.
+    /// A table that is complete in an HTML document. Rows that other formats leave out are folded.
     Folded(Table),
     // The blocks below appear only in HTML documents.
     /// The answer in sentences.
     Short(Vec<String>),
-    /// A picture (SVG) and its caption.
+    /// A picture in SVG, and its caption.
     Picture(String, String),
-    /// The name and the text of a certificate, which the document checks.
+    /// The name and the text of a certificate. The document checks the certificate.
     Certificate(String, String),
-    /// The names of files next to the document.
+    /// The names of files in the folder of the document.
     Files(Vec<String>),
 }
 
@@ -51,14 +51,14 @@ impl Page {
         self
     }
 
-    /// Adds a line, unless it is empty. A line break inside the line is escaped like other hidden characters, because
-    /// names may contain line breaks.
+    /// Adds a line, unless the line is empty. Names may contain line breaks, so a line break inside the line
+    /// is escaped like other hidden characters.
     #[must_use]
     pub fn text(self, line: impl AsRef<str>) -> Self {
         self.lines(Some(line).filter(|line| !line.as_ref().is_empty()))
     }
 
-    /// Adds lines, if there are any.
+    /// Adds lines. Adds nothing if there are no lines.
     #[must_use]
     pub fn lines(mut self, lines: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let lines: Vec<String> = lines.into_iter().map(|line| line.as_ref().to_owned()).collect();
@@ -75,14 +75,14 @@ impl Page {
         self
     }
 
-    /// Adds a table. An HTML document contains all its rows, and folds the rows that other forms leave out.
+    /// Adds a table. An HTML document contains all its rows, and folds the rows that other formats leave out.
     #[must_use]
     pub fn folded(mut self, table: Table) -> Self {
         self.blocks.push(Block::Folded(table));
         self
     }
 
-    /// Adds the answer in sentences, with which an HTML document opens.
+    /// Adds the answer in sentences, with which an HTML document begins.
     #[must_use]
     pub fn short(mut self, sentences: impl IntoIterator<Item = String>) -> Self {
         let at = usize::from(matches!(self.blocks.first(), Some(Block::Heading(_))));
@@ -90,28 +90,28 @@ impl Page {
         self
     }
 
-    /// Adds a picture (SVG) with its caption to an HTML document.
+    /// Adds a picture in SVG with its caption to an HTML document.
     #[must_use]
     pub fn picture(mut self, svg: String, says: impl AsRef<str>) -> Self {
         self.blocks.push(Block::Picture(svg, says.as_ref().to_owned()));
         self
     }
 
-    /// Adds a certificate of that name to an HTML document, which then contains the checker.
+    /// Adds a certificate with the name `name` to an HTML document. The document then contains the checker.
     #[must_use]
     pub fn certificate(mut self, name: &str, text: String) -> Self {
         self.blocks.push(Block::Certificate(name.to_owned(), text));
         self
     }
 
-    /// Adds links to files next to an HTML document.
+    /// Adds links to files in the folder of an HTML document.
     #[must_use]
     pub fn files(mut self, names: Vec<String>) -> Self {
         self.blocks.push(Block::Files(names));
         self
     }
 
-    /// Sets the only table that spreadsheets get.
+    /// Sets the only table that is written as CSV.
     #[must_use]
     pub fn sheet(self, table: Table) -> Self {
         Self { sheet: Some(table), ..self }
@@ -124,14 +124,14 @@ impl Page {
         self
     }
 
-    /// Returns whether there is a table. A page without one cannot be written as CSV.
+    /// Returns `true` if the page has a table. A page without a table cannot be written as CSV.
     #[must_use]
     pub fn has_table(&self) -> bool {
         self.sheet.is_some()
             || self.blocks.iter().any(|block| matches!(block, Block::Table(_) | Block::Folded(_)))
     }
 
-    /// Returns the page as a complete HTML document with the first heading as its title.
+    /// Returns the page as a complete HTML document. Its first heading becomes the title.
     #[must_use]
     pub fn document(&self) -> String {
         let (title, rest) = match self.blocks.split_first() {
@@ -139,13 +139,14 @@ impl Page {
             _ => ("A result of Evenhand", self.blocks.as_slice()),
         };
         let body = Self { blocks: rest.to_vec(), sheet: None }.render(&Form::Html);
-        // Text is escaped, so these tags are headings of the page. In a document they stand directly below the title.
+        // Text is escaped, so these tags can only be headings of the page. In a document they are directly
+        // below the title.
         let body = body.replace("<h3>", "<h2>").replace("</h3>", "</h2>");
         let checks = rest.iter().any(|block| matches!(block, Block::Certificate(..)));
         html::document(title, &body, checks)
     }
 
-    /// Returns the page in a form. Every line ends with a line feed.
+    /// Returns the page in a format. Every line ends with a line feed.
     #[must_use]
     pub fn render(&self, form: &Form) -> String {
         if let (Some(sheet), Form::Csv) = (&self.sheet, form) {
@@ -181,7 +182,7 @@ impl Block {
             (Self::Heading(text), Form::Markdown) => Some(format!("### {}\n", Medium::Markdown.show(text))),
             (Self::Text(lines), Form::Markdown) => Some(shown(lines, Medium::Markdown) + "\n"),
             (Self::Heading(text), Form::Html) => Some(format!("<h3>{}</h3>\n", Medium::Html.show(text))),
-            // Line breaks are kept, because some lines are names and values in columns.
+            // Line breaks are preserved, because some lines are names and values in columns.
             (Self::Text(lines), Form::Html) => Some(lines_in_html(lines)),
             (Self::Heading(text), Form::Text(terminal)) => Some(paragraph(&printable(text), terminal.width)),
             (Self::Text(lines), Form::Text(terminal)) => {
@@ -191,7 +192,8 @@ impl Block {
     }
 }
 
-/// The least length of a word of hexadecimal digits that counts as a hash, which may be broken anywhere.
+/// The least length of a word of hexadecimal digits that counts as a hash. A hash may be broken at any
+/// character.
 const SHORTEST_HASH: usize = 32;
 
 fn lines_in_html(lines: &[String]) -> String {
@@ -211,7 +213,7 @@ fn shown(lines: &[String], medium: Medium) -> String {
     lines.iter().map(|line| medium.show(line)).collect::<Vec<_>>().join("\n")
 }
 
-/// Writes lines of any length, without colours.
+/// Writes the page as text without colours, in lines of any length.
 impl fmt::Display for Page {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.render(&Form::Text(Terminal::default())))

@@ -1,4 +1,4 @@
-//! Pictures of allocations: the usage of every server class by user, and the equality of shares.
+//! Pictures of allocations: each user's usage of every server class, and the equality of shares.
 
 use std::collections::BTreeSet;
 
@@ -10,23 +10,24 @@ use evenhand_problem::{Allocation, Constraints, Problem, Rational, RowKind};
 use crate::plot::{Axis, Bar, Bars, Group, Plot, Series};
 use crate::text::{few, row_name};
 
-/// The most users with a colour of their own. The legend has eight colours, and the eighth colour is for all other
-/// users.
+/// The largest number of users with a separate colour. The legend has eight colours, and the eighth colour is
+/// for all other users.
 const MOST_USERS: usize = 7;
-/// The most server classes with bars: more do not fit a page.
+/// The largest number of server classes with bars. More classes do not fit on a page.
 const MOST_CLASSES: usize = 8;
-/// The most resources with a bar in every class.
+/// The largest number of resources with a bar in every class.
 const MOST_RESOURCES: usize = 6;
-/// The most points of a curve: more enlarge the file without changing the picture.
+/// The largest number of points of a curve. More points make the file larger without changing the picture.
 const MOST_POINTS: usize = 200;
-/// The end of the axis of shares, as a multiple of the greatest share.
+/// The end of the axis of shares, as a multiple of the largest share.
 const ABOVE: f64 = 1.05;
 
-/// Returns a group of bars for every server class, with a bar for each resource, or one for the time of a class that is shared by
-/// time. A bar shows the fraction of the capacity that each user uses.
+/// Returns a group of bars for every server class. The group has a bar for each resource, or a single bar for
+/// the time of a class that is shared by time. A bar shows the fraction of the capacity that each user uses.
 ///
-/// The first eight classes with capacity and six resources are shown. If there are more than eight users, those with the largest
-/// dominant shares are shown, and the usage of all others is summed. `None` if no class has any capacity.
+/// The first eight classes with capacity and the first six resources are shown. If there are more than eight
+/// users, the users with the largest dominant shares are shown, and the usage of all other users is summed.
+/// Returns `None` if no class has any capacity.
 #[must_use]
 pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     let names: Vec<String> = problem.users().iter().map(|user| user.name().to_owned()).collect();
@@ -34,7 +35,8 @@ pub fn holdings(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     of_owners(problem, allocation, &owners, &names)
 }
 
-/// Returns the bars of [`holdings`] by queue: innermost groups, and users outside of groups.
+/// Returns the bars of [`holdings`] by queue. The queues are the innermost groups, and the users outside of
+/// groups.
 pub(crate) fn holdings_of_queues(problem: &Problem, allocation: &Allocation) -> Option<Bars> {
     let groups = problem.groups();
     let mut names: Vec<String> = groups.list().iter().map(|group| group.name.clone()).collect();
@@ -48,7 +50,7 @@ pub(crate) fn holdings_of_queues(problem: &Problem, allocation: &Allocation) -> 
     of_owners(problem, allocation, &owners, &names)
 }
 
-/// Returns the bars by owner. `owners` gives the owner of each user's tasks, as an index into `names`.
+/// Returns the bars by owner. `owners` has for each user the owner of its tasks, as an index into `names`.
 fn of_owners(problem: &Problem, allocation: &Allocation, owners: &[usize], names: &[String]) -> Option<Bars> {
     let constraints = Constraints::new(problem, allocation.sharing);
     let parts = Parts::new(problem, allocation, owners, names);
@@ -75,7 +77,7 @@ fn of_owners(problem: &Problem, allocation: &Allocation, owners: &[usize], names
     })
 }
 
-/// The owners with a colour of their own, and the colour of every user.
+/// The owners with separate colours, and the colour of every user.
 struct Parts {
     names: Vec<String>,
     of: Vec<usize>,
@@ -103,7 +105,8 @@ impl Parts {
         }
     }
 
-    /// Returns the usage of a row of class `i` by colour, as a fraction of its capacity. It is 0 if the class has no such row.
+    /// Returns the usage of a row of class `i` by colour, as a fraction of the capacity. Returns 0 if the
+    /// class has no such row.
     fn heights(
         &self,
         constraints: &Constraints<'_>,
@@ -125,12 +128,12 @@ impl Parts {
     }
 }
 
-/// The most columns that a line of the legend names.
+/// The largest number of columns that a line of the legend names.
 const MOST_NAMES: usize = 3;
 
-/// Returns the plot of dominant shares divided by weights, in ascending order. The flatter a line, the more equal the shares; the
-/// higher its start, the better off is the worst-off user. Columns with the same shares are one line. If there are many users, some
-/// are left out at equal distances.
+/// Returns the plot of dominant shares divided by weights, in ascending order. A flatter line means more
+/// equal shares. A line that begins higher means that the worst-off user is better off. Columns with the same
+/// shares have a common line. If there are many users, only some of them are shown, at equal distances.
 #[must_use]
 pub fn shares(problem: &Problem, columns: &[Compared]) -> Plot {
     let mut lines: Vec<(Vec<Rational>, Vec<&str>)> = Vec::new();

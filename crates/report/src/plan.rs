@@ -1,4 +1,4 @@
-//! Plans for people: the cheapest servers to add, and the servers that can go.
+//! Plans in text for people: the cheapest servers to add, and the servers that can be removed.
 //!
 //! The answer comes first, then the numbers, and then the next command.
 
@@ -15,19 +15,19 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{decimal, few};
 
-/// The most rows in a table for people.
+/// The largest number of rows in a table for people.
 const LONGEST: usize = 60;
-/// The most names in one sentence or cell.
+/// The largest number of names in one sentence or cell.
 const NAMED: usize = 4;
-/// The most servers that are named in the answer.
+/// The largest number of servers that are named in the answer.
 const EXPLAINED: usize = 12;
 
-/// The goal of a plan, with the name of the job as it was given.
+/// The goal of a plan, with the name of the job from the command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The goal.
     pub goal: Goal,
-    /// The name of the job or of its file, if the goal names one.
+    /// The name of the job or of its file. `None` if the goal names no job.
     pub job: Option<String>,
 }
 
@@ -70,7 +70,7 @@ impl Asked {
     }
 }
 
-/// Returns the name of a server, which may be a new one.
+/// Returns the name of a server, which may be a server that the plan adds.
 pub(crate) fn server_name(snapshot: &Snapshot, place: Place) -> String {
     let class = &snapshot.problem.servers()[place.class];
     match place.index.checked_sub(class.count()) {
@@ -79,7 +79,8 @@ pub(crate) fn server_name(snapshot: &Snapshot, place: Place) -> String {
     }
 }
 
-/// Returns the reason why no number of servers is enough, as a sentence without its first letter and its full stop.
+/// Returns the reason why no number of servers suffices. It is a sentence without its first capital letter
+/// and without its full stop.
 pub(crate) fn obstacle_in_words(problem: &Problem, plan: &Plan, obstacle: &Obstacle) -> String {
     let user = |n: usize| problem.users()[n].name();
     let group = |v: usize| problem.groups().list()[v].name.as_str();
@@ -159,7 +160,7 @@ pub(crate) fn obstacle_in_words(problem: &Problem, plan: &Plan, obstacle: &Obsta
     }
 }
 
-/// Returns the servers of a set in words: `3 servers of class a100`.
+/// Returns the words for the servers of a set, such as `3 servers of class a100`.
 fn servers(problem: &Problem, plan: &Plan, set: &Set) -> String {
     let each = plan.offers.iter().zip(&set.counts).filter(|(_, count)| **count > 0).map(|(offer, count)| {
         let class = problem.servers()[offer.class].name();
@@ -172,7 +173,7 @@ fn servers(problem: &Problem, plan: &Plan, set: &Set) -> String {
     each.collect::<Vec<_>>().join(" and ")
 }
 
-/// Returns the answer of a plan in one sentence, or in two if cheaper sets are not excluded.
+/// Returns the answer of a plan in one sentence. It has a second sentence if a cheaper set may exist.
 pub(crate) fn answer(problem: &Problem, asked: &Asked, plan: &Plan) -> String {
     match &plan.outcome {
         Outcome::Found(set) => {
@@ -202,7 +203,8 @@ pub(crate) fn answer(problem: &Problem, asked: &Asked, plan: &Plan) -> String {
     }
 }
 
-/// Returns a plan: the answer, the servers to add, the tasks that start, the queues that stay below their fair share.
+/// Returns a plan: the answer, the servers to add, the tasks that start, and the queues that stay below their
+/// fair shares.
 #[must_use]
 pub fn plan(snapshot: &Snapshot, asked: &Asked, plan: &Plan) -> Page {
     let problem = &snapshot.problem;
@@ -282,7 +284,7 @@ pub fn plan(snapshot: &Snapshot, asked: &Asked, plan: &Plan) -> Page {
     page
 }
 
-/// Returns the sentence that says how many servers can go.
+/// Returns the sentence that states how many servers can be removed.
 pub(crate) fn can_go(snapshot: &Snapshot, removable: &Removable) -> String {
     let names: Vec<String> = removable.together.iter().map(|place| server_name(snapshot, *place)).collect();
     let server = |count: usize| if count == 1 { "1 server".to_owned() } else { format!("{count} servers") };
@@ -309,7 +311,7 @@ pub(crate) fn can_go(snapshot: &Snapshot, removable: &Removable) -> String {
     }
 }
 
-/// Returns the servers that can go, and where their tasks start again.
+/// Returns the servers that can be removed, and the servers on which their tasks start again.
 #[must_use]
 pub fn removable(snapshot: &Snapshot, removable: &Removable) -> Page {
     let problem = &snapshot.problem;
@@ -395,7 +397,7 @@ pub fn removable(snapshot: &Snapshot, removable: &Removable) -> Page {
     page.table(table.at_most(LONGEST, "servers that can go"))
 }
 
-/// Returns a name as a word of a command.
+/// Returns a name as a single word of a shell command.
 fn quoted(name: &str) -> String {
     let is_plain = !name.is_empty() && name.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:".contains(c));
     if is_plain { name.to_owned() } else { format!("'{name}'") }

@@ -1,4 +1,4 @@
-//! The exact answer next to a given allocation, for people and for programs.
+//! The exact answer next to a given allocation, in text for people and as a JSON document.
 
 use evenhand_certify::polish::Polished;
 use evenhand_mechanisms::Status;
@@ -40,7 +40,7 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
     Page::new().text(format!("{totals}; {places}{gap}."))
 }
 
-/// Returns the distances as a document.
+/// Returns the distances between the answer and the allocation as a JSON document.
 #[must_use]
 pub fn document(problem: &Problem, found: &Polished) -> Value {
     let name = |n: usize| problem.users()[n].name();

@@ -1,4 +1,5 @@
-//! The promises of queues next to what exists, for people: which promises are in doubt, why, and what each queue can count on.
+//! The promises to queues next to the existing capacity, in text for people: the promises in doubt, the
+//! reasons, and the amount on which each queue can rely.
 
 use evenhand_cluster::promises::{Claim, Claims, OfResource, Shortage};
 use evenhand_mechanisms::tree::{PerResource, Rule};
@@ -11,9 +12,9 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{amount, few};
 
-/// The most names in one sentence.
+/// The largest number of names in one sentence.
 const NAMED: usize = 6;
-/// The most rows of the table, and the most reasons, for people.
+/// The largest number of rows of the table, and of reasons, for people.
 const LONGEST: usize = 60;
 
 /// Returns the promises as a page.
@@ -101,7 +102,7 @@ fn table(problem: &Problem, claims: &Claims) -> Table {
     ]);
     let list = problem.groups().list();
     let rows = claims.resources.iter().flat_map(|of| of.claims.iter().map(move |claim| (of, claim)));
-    // Promises in doubt come first.
+    // Promises in doubt come before all other promises.
     let (doubtful, certain): (Vec<_>, Vec<_>) = rows.partition(|(_, claim)| claim.is_in_doubt());
     let all = doubtful.len() + certain.len();
     for (of, claim) in doubtful.into_iter().chain(certain).take(LONGEST) {
@@ -193,7 +194,7 @@ pub fn reason(problem: &Problem, of: &OfResource, shortage: &Shortage) -> String
     }
 }
 
-/// Returns what would keep all promises.
+/// Returns sentences about changes that would keep all promises.
 fn remedies(problem: &Problem, claims: &Claims) -> Vec<String> {
     let mut lines = Vec::new();
     for of in &claims.resources {
@@ -215,7 +216,7 @@ fn remedies(problem: &Problem, claims: &Claims) -> Vec<String> {
     lines
 }
 
-/// Returns the meaning of the columns, and the limits and amounts that are not counted.
+/// Returns the meaning of the columns, and the limits and amounts that do not count.
 fn notes(problem: &Problem, claims: &Claims) -> Vec<String> {
     let mut lines = Vec::new();
     if claims.in_doubt().next().is_some() {
@@ -253,7 +254,7 @@ fn notes(problem: &Problem, claims: &Claims) -> Vec<String> {
     lines
 }
 
-/// Returns the order in which a rule serves promises if all are claimed.
+/// Returns the order in which a rule serves the promises if all queues claim them.
 #[must_use]
 pub fn order(problem: &Problem, rule: Option<Rule>) -> String {
     match rule.and_then(Rule::per_resource) {

@@ -1,4 +1,4 @@
-//! Greedy packing compared with the optimum, for people.
+//! Greedy packing compared with the optimum, in text for people.
 
 use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, worst_load};
@@ -95,7 +95,7 @@ pub fn sweep_page(found: &Sweep, name: &str, picture: String) -> Page {
     page.append(sweep(found)).short(short)
 }
 
-/// Returns the loads with the lowest ratio.
+/// Returns the loads with the least ratio.
 #[must_use]
 pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
     let worst_load::WorstLoadCertificate {
@@ -124,8 +124,9 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Page {
     }
 }
 
-/// Returns whether a larger load can lower the reward of greedy packing. The proof is the first orders in which types
-/// run out, or a counterexample of two loads.
+/// Returns the answer to the question whether a larger load can reduce the reward of greedy packing. The
+/// proof of a negative answer shows the first orders in which types run out. The proof of a positive answer
+/// is a counterexample of two loads.
 #[must_use]
 pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
     match found {
@@ -165,7 +166,7 @@ pub fn monotone(problem: &Reservation, found: &Monotone) -> Page {
     }
 }
 
-/// The most orders that are shown.
+/// The largest number of orders that are shown.
 const MOST_ORDERS: usize = 16;
 
 fn of_orders(problem: &Reservation, proof: &[Order]) -> Table {
@@ -189,7 +190,8 @@ fn of_orders(problem: &Reservation, proof: &[Order]) -> Table {
         .table()
 }
 
-/// Returns a line for every pool and configuration: the fraction of the servers, and the type that it exhausts.
+/// Returns a line for every pool and configuration: the fraction of the servers with this configuration, and
+/// the type that runs out.
 fn table<'a>(
     name: &str,
     problem: &Reservation,

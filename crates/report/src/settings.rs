@@ -1,4 +1,4 @@
-//! The numbers of the configuration that hold fair shares down, for people.
+//! The settings that reduce fair shares, in text for people.
 
 use evenhand_cluster::Kind;
 use evenhand_cluster::settings::{Effect, End, Field, Form, OfQueue, Piece, Setting, Settings};
@@ -10,15 +10,15 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{amount, decimal, few};
 
-/// The most names in one sentence.
+/// The largest number of names in one sentence.
 const NAMED: usize = 6;
-/// The most queues that are explained in words.
+/// The largest number of queues that are explained in words.
 const EXPLAINED: usize = 12;
-/// The most settings of one queue that are explained in words.
+/// The largest number of settings of one queue that are explained in words.
 const SETTINGS: usize = 4;
-/// The most losers that are named for one setting.
+/// The largest number of queues with a loss that are named for one setting.
 const LOSERS: usize = 4;
-/// The most pieces that are named for one setting.
+/// The largest number of pieces that are named for one setting.
 const PIECES: usize = 4;
 
 /// Returns the settings as a page.
@@ -90,7 +90,7 @@ pub fn answer(settings: &Settings) -> String {
     text
 }
 
-/// Returns the path of a setting as `what-if --set` takes it.
+/// Returns the path of a setting in the form of `what-if --set`.
 #[must_use]
 pub fn path(problem: &Problem, setting: Setting) -> String {
     let name = match setting.of {
@@ -268,7 +268,7 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
     text
 }
 
-/// Returns how the fair share rises: the slope, the formula, or the pieces.
+/// Returns how the fair share rises with the setting: the slope, the formula, or the pieces.
 fn by_pieces(
     effect: &Effect,
     show: &dyn Fn(&Rational) -> String,
@@ -310,7 +310,7 @@ fn by_pieces(
     }
 }
 
-/// Returns `(p + q t) / (1 + s t)` with whole numbers.
+/// Returns the text `(p + q t) / (1 + s t)` with whole numbers.
 #[must_use]
 pub fn fraction(p: &Rational, q: &Rational, s: &Rational) -> String {
     let mut common = p.denom().clone();

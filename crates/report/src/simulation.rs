@@ -1,4 +1,4 @@
-//! The results of simulations as a page, and their pictures.
+//! Writes the results of simulations as a page, and draws their pictures.
 
 use evenhand_problem::{Problem, User};
 use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
@@ -9,11 +9,11 @@ use crate::plot::{Axis, Figure, Plot, Series};
 use crate::table::{Cell, Table};
 use crate::text::{double, few, percent_of};
 
-/// The most users in a table, unless all are asked for.
+/// The largest number of users in a table, unless the table shows all users.
 const MOST_USERS: usize = 20;
-/// The most resources that a sentence names.
+/// The largest number of resources that a sentence names.
 const MOST_RESOURCES: usize = 6;
-/// The most users whose shares are drawn: more lines cannot be told apart.
+/// The largest number of users whose shares are drawn. More lines cannot be distinguished.
 const MOST_LINES: usize = 8;
 
 /// Returns the results of the runs of a scenario. The tables of users show the first run.
@@ -25,7 +25,7 @@ pub fn simulation(simulated: &Simulated) -> Page {
     }
     let summaries: Vec<Summary> =
         simulated.runs.iter().map(|(problem, run)| Summary::new(problem, run)).collect();
-    // These columns appear only if tasks are preempted or lose their server.
+    // These columns appear only if tasks are preempted or evicted with their server.
     let is_preempted = summaries.iter().any(|summary| summary.tasks.preempted > 0);
     let is_evicted = summaries.iter().any(|summary| summary.tasks.evicted > 0);
     let mut runs = Table::of(simulated.runs.iter().zip(&summaries))
@@ -53,7 +53,7 @@ pub fn simulation(simulated: &Simulated) -> Page {
     page
 }
 
-/// Returns sentences on the tasks of all runs, and on the completion times and shares of the first run.
+/// Returns sentences about the tasks of all runs, and about the completion times and shares of the first run.
 fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
     let sum = |count: &dyn Fn(&Summary) -> u64| all.iter().map(count).sum::<u64>();
     let (runs, first) = match all.len() {
@@ -97,7 +97,7 @@ fn short(problem: &Problem, summary: &Summary, all: &[Summary]) -> Vec<String> {
     sentences.into_iter().map(capital).collect()
 }
 
-/// Returns the sentence with a capital letter, unless it begins with a name.
+/// Returns the sentence with a capital letter. A sentence that begins with a name is not changed.
 fn capital(sentence: String) -> String {
     let begins = [("a job", "A job"), ("the average", "The average")];
     let found = begins.iter().find_map(|(small, large)| Some((sentence.strip_prefix(small)?, large)));
@@ -123,7 +123,7 @@ fn number(value: f64) -> Cell {
     Cell::text(short_number(value)).with_value(value.to_string())
 }
 
-/// Returns the number with three digits after the point; whole and large numbers are written in full.
+/// Returns the number with three digits after the decimal point. Whole and large numbers are written in full.
 fn short_number(value: f64) -> String {
     if value.abs() >= 1000.0 || value.fract() == 0.0 { double(value) } else { format!("{value:.3}") }
 }
@@ -160,7 +160,7 @@ fn sizes(summary: &Summary) -> Table {
         .table()
 }
 
-/// Returns the figure of utilisation and dominant shares over time; `None` if the run has no series.
+/// Returns the figure of utilisation and dominant shares over time. Returns `None` if the run has no series.
 #[must_use]
 pub fn simulation_series(problem: &Problem, run: &Run) -> Option<Figure> {
     let series = series(problem, run);
@@ -184,13 +184,13 @@ pub fn simulation_series(problem: &Problem, run: &Run) -> Option<Figure> {
     Some(Figure { title: problem.name().to_owned(), plots, columns: 1 })
 }
 
-/// Returns the plot of the distribution of completion times; `None` if no job is done.
+/// Returns the plot of the distribution of completion times. Returns `None` if no job is done.
 #[must_use]
 pub fn simulation_completion(run: &Run) -> Option<Plot> {
     let mut times: Vec<f64> = run.jobs.iter().map(|job| job.time).collect();
     times.sort_by(f64::total_cmp);
     let jobs = times.len();
-    // More points than pixels would only enlarge the file.
+    // A plot with more points than pixels would only be a larger file.
     let step = (jobs / 2000).max(1);
     let part = |before: usize| (times[before], (before + 1) as f64 / jobs as f64);
     let points: Vec<(f64, f64)> =
@@ -202,7 +202,7 @@ pub fn simulation_completion(run: &Run) -> Option<Plot> {
     Some(Plot::new(x, Axis::parts("fraction of the jobs"), vec![Series::line("jobs", points)]))
 }
 
-/// The waiting times of tasks under several half-lives of past usage.
+/// The waiting times of tasks for several half-lives of past usage.
 #[derive(Debug, Clone)]
 pub struct HalfLifeStudy {
     /// The name of the law.
@@ -211,18 +211,19 @@ pub struct HalfLifeStudy {
     pub seed: u64,
     /// The number of runs for each half-life.
     pub runs: u32,
-    /// Whether times are seconds: some half-life was stated with a unit such as `7d`.
+    /// True if times are in seconds, because a half-life was stated with a unit such as `7d`.
     pub are_seconds: bool,
-    /// By half-life: its text as stated, its time (`None`: nothing decays), and by user the mean waiting time of a task.
+    /// One row for each half-life: its text as stated, its time (`None` if usage does not decay), and for each user
+    /// the mean waiting time of a task.
     pub rows: Vec<(String, Option<f64>, WaitingTimes)>,
 }
 
-/// By user: the mean time for which a task waited, if it submitted any.
+/// For each user: the name, and the mean time for which a task waited. `None` if the user submitted no task.
 type WaitingTimes = Vec<(String, Option<f64>)>;
 
 impl HalfLifeStudy {
-    /// Returns the user whose waiting time differs most between two half-lives, with the rows of its least and its largest
-    /// waiting time.
+    /// Returns the user whose waiting time differs most between two half-lives. Also returns the rows with
+    /// its shortest and its longest waiting time.
     fn widest(&self) -> Option<(usize, usize, usize)> {
         let users = self.rows.first()?.2.len();
         let time = |row: usize, n: usize| self.rows[row].2[n].1.unwrap_or_default();
@@ -236,12 +237,12 @@ impl HalfLifeStudy {
         (0..users).filter_map(of).max_by(|a, b| spread(a).total_cmp(&spread(b)))
     }
 
-    /// Returns a time for people.
+    /// Returns a time in a form for people.
     fn time(&self, time: f64) -> String {
         if self.are_seconds { crate::waits::time((time * 1e9) as u64) } else { short_number(time) }
     }
 
-    /// Returns the half-life of a row for a sentence.
+    /// Returns the half-life of a row for use in a sentence.
     fn label(&self, row: usize) -> String {
         match self.rows[row].1 {
             Some(_) => format!("a half-life of {}", self.rows[row].0),
@@ -266,7 +267,7 @@ impl HalfLifeStudy {
     }
 }
 
-/// Returns the waiting times under several half-lives as a page.
+/// Returns the waiting times for several half-lives as a page.
 #[must_use]
 pub fn half_life_page(study: &HalfLifeStudy) -> Page {
     let mut table = Table::of(study.rows.iter()).words("half-life", |row| row.0.clone());
@@ -288,7 +289,7 @@ pub fn half_life_page(study: &HalfLifeStudy) -> Page {
     Page::new().text(study.answer()).table(table.table()).lines(lines)
 }
 
-/// Returns the waiting times under several half-lives as a document of kind `half-life-study`.
+/// Returns the waiting times for several half-lives as a document of kind `half-life-study`.
 #[must_use]
 pub fn half_life_document(study: &HalfLifeStudy) -> Value {
     let row = |(_, half_life, times): &(String, Option<f64>, WaitingTimes)| {

@@ -1,4 +1,5 @@
-//! A snapshot for people: the size of the cluster, the running and waiting tasks, and the parts that are left out.
+//! A snapshot in text for people: the size of the cluster, the running and waiting tasks, and the data that
+//! are left out.
 
 use evenhand_problem::{Rational, Snapshot};
 
@@ -6,10 +7,11 @@ use crate::page::Page;
 use crate::table::{Cell, Table};
 use crate::text::{self, few, number};
 
-/// The most names in a line.
+/// The largest number of names in a line.
 const NAMED: usize = 3;
 
-/// Returns the summary of an import: servers, queues, tasks and resources, the rounding of servers, and what is not modelled.
+/// Returns the summary of an import: servers, queues, tasks and resources, the rounding of servers, and the
+/// data that are not modelled.
 #[must_use]
 pub fn imported(snapshot: &Snapshot) -> Page {
     let Snapshot { problem, allocation, .. } = snapshot;
@@ -69,7 +71,8 @@ fn resources(snapshot: &Snapshot) -> Table {
         .table()
 }
 
-/// Returns the table of rounding by resource: the most that one server loses, and the loss of all servers.
+/// Returns the table of the rounding by resource: the largest loss of a server, and the total loss of all
+/// servers.
 fn rounded(snapshot: &Snapshot) -> Table {
     let problem = &snapshot.problem;
     let of = |r: usize| snapshot.rounded.iter().filter(move |rounded| rounded.resource == r);

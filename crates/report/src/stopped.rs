@@ -1,4 +1,5 @@
-//! Why a task was stopped, for people: for which task, by which rule, and whether fewer stops would have been enough.
+//! The explanation why a task was stopped, in text for people: for which task, by which rule, and whether
+//! fewer stops would have sufficed.
 
 use evenhand_cluster::stopped::{Explanation, Missing, Replay};
 use evenhand_cluster::{FewestStops, gang};
@@ -8,7 +9,7 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::few;
 
-/// The most names in one sentence.
+/// The largest number of names in one sentence.
 const NAMED: usize = 6;
 
 /// Returns the explanation as a page.
@@ -95,7 +96,7 @@ fn table(snapshot: &Snapshot, of: &Explanation) -> Table {
     table
 }
 
-/// Returns a sentence about the level of the hierarchy.
+/// Returns a sentence about the position of the two queues in the hierarchy.
 fn level(snapshot: &Snapshot, of: &Explanation) -> Option<String> {
     let (a, b) = (group(snapshot, of.victim?)?, group(snapshot, of.preemptor?)?);
     let groups = snapshot.problem.groups().list();
@@ -106,7 +107,7 @@ fn level(snapshot: &Snapshot, of: &Explanation) -> Option<String> {
     })
 }
 
-/// Returns the meaning of a rule of Kueue, Kubernetes or Slurm.
+/// Returns the meaning of a preemption rule of Kueue, Kubernetes or Slurm.
 pub(crate) fn meaning(rule: &str) -> Option<&'static str> {
     Some(match rule {
         "InClusterQueue" => {
@@ -184,7 +185,7 @@ fn replayed(snapshot: &Snapshot, of: &Explanation, replay: &Replay) -> Vec<Strin
     lines
 }
 
-/// Returns a sentence that names the data which a replay lacks, and the command that prints them.
+/// Returns a sentence that names the data that a replay needs, and the command that prints these data.
 pub(crate) fn why(snapshot: &Snapshot, of: &Explanation, missing: &Missing) -> String {
     match missing {
         Missing::NotPreempted => "it was not stopped for another task.".to_owned(),

@@ -1,4 +1,4 @@
-//! The picture of a sweep of the load (Reservation, Figure 2).
+//! Draws a sweep of the load (Reservation, Figure 2).
 
 use evenhand_certify::ratio::{Sweep, SweepPoint};
 use evenhand_problem::Rational;
@@ -6,11 +6,12 @@ use evenhand_problem::number::to_f64;
 
 use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
 
-/// The title of the figure, before the name of the problem.
+/// The title of the figure, which stands before the name of the problem.
 const TITLE: &str = "Greedy against optimal";
 
-/// Returns the figure of a sweep over the multiples of the load of the problem called `name`: rewards per server, and the ratio of
-/// greedy to the optimum from 0 to 1. Critical loads within the sweep are drawn as points and dashed lines.
+/// Returns the figure of a sweep over multiples of the load of the problem `name`. The figure shows the
+/// rewards per server, and the ratio of greedy packing to the optimum from 0 to 1. Critical loads in the
+/// sweep are drawn as points and dashed lines.
 #[must_use]
 pub fn sweep(sweep: &Sweep, name: &str) -> Figure {
     let mut points: Vec<&SweepPoint> = sweep.points.iter().chain(&sweep.at_critical_loads).collect();
@@ -35,7 +36,7 @@ pub fn sweep(sweep: &Sweep, name: &str) -> Figure {
     }
 }
 
-/// Adds a vertical line for each critical load within the sweep.
+/// Adds a vertical line for each critical load in the sweep.
 fn critical(sweep: &Sweep, series: &mut Vec<Series>) {
     let ys = series.iter().flat_map(|series| &series.points).map(|(_, y)| *y).filter(|y| y.is_finite());
     let (low, high) = ys.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), y| (a.min(y), b.max(y)));

@@ -1,4 +1,4 @@
-//! Numbers and names as text, and text in lines that fit a terminal.
+//! Numbers and names as text, and texts in lines that fit on a terminal.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Integer, Rational, RowKind};
@@ -6,17 +6,19 @@ use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 pub use evenhand_problem::{printable, printable_lines};
 
-/// The longest exact text that is shown next to its decimal.
+/// The largest length of an exact text that is shown next to its decimal.
 const LONGEST_EXACT: usize = 12;
-/// Percentages from this one on are written like other numbers. Shares become extremely large if demands are.
+/// The least percentage that is written like other numbers. Extremely large demands lead to extremely large
+/// shares.
 const LARGEST_PERCENTAGE: f64 = 1e7;
-/// The number of significant digits that are shown, and the number of significant digits of a double.
+/// The number of significant digits that are shown, followed by the number of significant digits of a double.
 const SIGNIFICANT: f64 = 6.0;
 const MOST_SIGNIFICANT: f64 = 15.0;
-/// The least width of lines, however narrow the terminal is.
+/// The least width of a line, even on a narrower terminal.
 const LEAST_WIDTH: usize = 20;
 
-/// Returns a number for people: exact if short, otherwise with at most six significant digits.
+/// Returns a number for people. It is exact if the exact number is short. Otherwise it has at most six
+/// significant digits.
 ///
 /// # Examples
 /// ```
@@ -35,11 +37,11 @@ pub fn number(value: &Rational) -> String {
     if exact.len() <= LONGEST_EXACT { format!("{exact} = {decimal}") } else { decimal }
 }
 
-/// Returns a number with six significant digits, or with as many more digits as are needed to show that it is not
-/// whole.
+/// Returns a number with six significant digits. It has more digits if they are needed to show that the
+/// number is not whole.
 ///
-/// A number that is not whole is never written as a whole number. If 15 digits cannot tell it from a whole number, the
-/// whole number and the difference are written.
+/// A number that is not whole is never written as a whole number. If 15 digits cannot distinguish it from a
+/// whole number, the text is the whole number and the difference.
 ///
 /// # Examples
 /// ```
@@ -81,7 +83,7 @@ pub fn decimal(value: &Rational) -> String {
     longer.into_iter().find(|text| text.contains('.')).unwrap_or_else(|| beside_whole(value))
 }
 
-/// Returns a number that no double tells from a whole one, such as `1 - 2.000e-20`.
+/// Returns a number that no double distinguishes from a whole number, such as `1 - 2.000e-20`.
 fn beside_whole(value: &Rational) -> String {
     let whole = value.clone().round();
     let rest = Rational::from(value - &whole);
@@ -89,14 +91,15 @@ fn beside_whole(value: &Rational) -> String {
     format!("{whole} {sign} {}", decimal(&rest.abs()))
 }
 
-/// Returns a double as [`decimal`] writes it, without its rounding error. A number that is not finite is written as by Rust.
+/// Returns a double in the form of [`decimal`], without its rounding error. A number that is not finite is
+/// written as Rust writes it.
 #[must_use]
 pub fn double(value: f64) -> String {
     unrounded(value).map_or_else(|| value.to_string(), |value| decimal(&value))
 }
 
-/// Returns the nearest whole number if the double differs from it only by rounding errors, and otherwise the value of
-/// the double itself. `None` if it is not finite.
+/// Returns the nearest whole number if the double differs from it only by rounding errors. Otherwise returns
+/// the value of the double itself. Returns `None` if the double is not finite.
 fn unrounded(value: f64) -> Option<Rational> {
     /// The relative error that sums of doubles may have.
     const ROUNDING: f64 = 1e-13;
@@ -105,8 +108,8 @@ fn unrounded(value: f64) -> Option<Rational> {
     Rational::from_f64(if is_whole { whole } else { value })
 }
 
-/// Returns a number beyond the range of doubles, such as `1.234e567`. The digits come from the number divided by a
-/// power of ten.
+/// Returns a number outside the range of doubles, such as `1.234e567`. The digits come from the quotient of
+/// the number and a power of ten.
 fn beyond_doubles(value: &Rational) -> String {
     let bits = f64::from(value.numer().significant_bits()) - f64::from(value.denom().significant_bits());
     let shift = (bits * std::f64::consts::LOG10_2).floor() as i32;
@@ -119,11 +122,11 @@ fn beyond_doubles(value: &Rational) -> String {
     }
 }
 
-/// The units of bytes, each 1,024 times the unit before.
+/// The units of bytes. Each unit is 1,024 times the previous unit.
 const BYTES: [&str; 4] = ["MiB", "GiB", "TiB", "PiB"];
 
-/// Returns an amount of a resource: bytes as `1.5 TiB`, other numbers as by [`decimal`]. Memory and storage of at least one
-/// mebibyte are assumed to be in bytes.
+/// Returns an amount of a resource. Bytes are written as in `1.5 TiB`, and other numbers as by [`decimal`].
+/// An amount of memory or storage of at least one mebibyte is assumed to be in bytes.
 ///
 /// # Examples
 /// ```
@@ -165,7 +168,8 @@ pub fn more_tasks(value: &Rational) -> String {
     tasks(value).replacen(' ', " more ", 1)
 }
 
-/// Returns a fraction as a percentage with one digit, or with as many more as show that it is not whole.
+/// Returns a fraction as a percentage with one digit after the decimal point. It has more digits if they are
+/// needed to show that the percentage is not whole.
 ///
 /// # Examples
 /// ```
@@ -187,13 +191,13 @@ pub fn percent(value: &Rational) -> String {
     format!("{} %", decimal(&exact))
 }
 
-/// Returns a double that is a fraction, formatted as by [`percent`].
+/// Returns a fraction that is a double, in the form of [`percent`].
 #[must_use]
 pub fn percent_of(value: f64) -> String {
     unrounded(100.0 * value).map_or_else(|| format!("{value} %"), |value| percent(&(value / 100_u32)))
 }
 
-/// Returns the first few items, and the number of the others.
+/// Returns the first items of a list, and the number of the other items.
 #[must_use]
 pub fn few(list: &[impl AsRef<str>], most: usize) -> String {
     let shown: Vec<&str> = list.iter().take(most).map(AsRef::as_ref).collect();
@@ -224,7 +228,7 @@ pub fn row_name(kind: RowKind, resources: &[String]) -> &str {
     }
 }
 
-/// Breaks a text into lines of at most `width` characters, between words if possible.
+/// Breaks a text into lines of at most `width` characters. Lines are broken between words if possible.
 pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     if text.width() <= width {
         return vec![text.to_owned()];
@@ -239,7 +243,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
             line.push(' ');
         }
         for c in word.chars() {
-            // A word that is longer than a line is broken anywhere.
+            // A word that is longer than a line is broken at any character.
             if !line.is_empty() && line.width() + c.width().unwrap_or(0) > width {
                 lines.push(std::mem::take(&mut line));
             }
@@ -250,7 +254,7 @@ pub(crate) fn wrap(text: &str, width: usize) -> Vec<String> {
     lines
 }
 
-/// Returns the lines of `text`, each wrapped with its own indentation.
+/// Returns the lines of `text`. Each line is wrapped, and its continuation has the same indentation.
 pub(crate) fn paragraph(text: &str, width: Option<usize>) -> String {
     let mut shown = String::new();
     for line in text.split('\n') {

@@ -1,16 +1,16 @@
-//! The course of a trajectory, as a picture and as a file of numbers.
+//! A trajectory as a picture and as a file of numbers.
 
 use evenhand_mechanisms::SeriesPoint;
 use evenhand_problem::{Medium, Problem};
 
 use crate::plot::{Axis, Plot, Series};
 
-/// The most users in the picture: a longer legend cannot be read.
+/// The largest number of users in the picture. A longer legend cannot be read.
 const MOST_LINES: usize = 12;
-/// The value of `c` at which the picture begins. Below it the tasks have hardly left the start.
+/// The value of `c` at which the picture begins. For smaller values, the tasks have hardly changed.
 const FIRST_C: f64 = 1e-2;
 
-/// Returns the plot of `x_n(c)` of the first users over a logarithmic axis.
+/// Returns the plot of `x_n(c)` for the first users over a logarithmic axis.
 #[must_use]
 pub fn trajectory(problem: &Problem, steps: &[SeriesPoint]) -> Plot {
     let line = |n: usize| {
@@ -33,7 +33,7 @@ pub fn trajectory(problem: &Problem, steps: &[SeriesPoint]) -> Plot {
 pub fn trajectory_csv(problem: &Problem, steps: &[SeriesPoint]) -> String {
     let users = problem.users().iter().map(|user| Medium::Csv.show(&format!("tasks {}", user.name())));
     let n_rows = steps.first().map_or(0, |step| step.slack.len());
-    // A server that is shared by time has one row, its time.
+    // A server that is shared by time has a single row, which is its time.
     let resources = match n_rows == problem.n_resources() {
         true => problem.resources().iter().map(|name| Medium::Csv.show(&format!("free {name}"))).collect(),
         false => vec!["free time".to_owned(); n_rows],

@@ -1,4 +1,4 @@
-//! The decayed usage of queues and the queue that is served next, in words and as a document.
+//! The decayed usage of queues and the queue that is served next, in text for people and as a JSON document.
 
 use evenhand_problem::Rational;
 use evenhand_problem::number::{from_f64, to_f64};
@@ -12,12 +12,13 @@ use crate::json::document;
 use crate::table::{Cell, Column, Table};
 use crate::text::{decimal, few, number};
 
-/// The most rows for people.
+/// The largest number of rows for people.
 const LONGEST: usize = 40;
-/// The most names of queues in a sentence.
+/// The largest number of names of queues in a sentence.
 const FEW: usize = 5;
 
-/// Returns the exact number, or the double closest to the middle of its bounds.
+/// Returns the exact number. If it is not known, returns the double that is nearest to the middle of its
+/// bounds.
 fn near(value: &Enclosure) -> Rational {
     match value.exact() {
         Some(exact) => exact.clone(),
@@ -36,7 +37,7 @@ fn shown(value: &Enclosure) -> String {
     }
 }
 
-/// Returns the cell of a number, with the nearest double for programs.
+/// Returns the cell of a number. Its value for programs is the nearest double.
 fn cell(value: &Enclosure) -> Cell {
     match value.exact() {
         Some(exact) => Cell::number(exact),
@@ -44,7 +45,7 @@ fn cell(value: &Enclosure) -> Cell {
     }
 }
 
-/// A unit for people: the factor and the name.
+/// A unit for people: the number of small units that it contains, and its name.
 struct Unit {
     per: u32,
     name: &'static str,
@@ -89,7 +90,7 @@ fn score_cell(queue: &QueueStanding) -> Cell {
     queue.score.as_ref().map_or_else(|| Cell::text("infinite"), cell)
 }
 
-/// Returns the sentence that says which queue is served next, and why.
+/// Returns the sentence that states which queue is served next, and why.
 pub(crate) fn next(settings: &Settings, standings: &Standings) -> String {
     let law = settings.law;
     let (what, of) = (score_name(law), if law == Law::Volcano { " resource-hours" } else { "" });
@@ -244,8 +245,8 @@ fn notes(history: &History, settings: &Settings, standings: &Standings) -> Vec<S
     notes
 }
 
-/// Returns the standing of the queues for people: the answer, the numbers, and notes on their meaning. With a report of the
-/// scheduler, also says whether its numbers are the computed ones.
+/// Returns the standing of the queues for people: the answer, the numbers, and notes on their meaning. With a
+/// report of the scheduler, also states whether the reported numbers agree with the computed numbers.
 #[must_use]
 pub fn standings(
     history: &History,
@@ -265,7 +266,7 @@ pub fn standings(
     page.lines(notes(history, settings, standings))
 }
 
-/// A queue of a report, the reported usage, and whether the computed usage agrees with it.
+/// A queue of a report, its reported usage, and whether the computed usage agrees with the reported usage.
 type Compared<'a> = (&'a QueueStanding, Rational, bool);
 
 fn compared<'a>(standings: &'a Standings, reported: &Reported) -> Vec<Compared<'a>> {
@@ -278,12 +279,12 @@ fn compared<'a>(standings: &'a Standings, reported: &Reported) -> Vec<Compared<'
     standings.queues.iter().filter_map(of).collect()
 }
 
-/// Returns the distance of the middle of the computed bounds from the reported usage.
+/// Returns the middle of the computed bounds minus the reported usage.
 fn difference((queue, said, _): &Compared<'_>) -> Rational {
     queue.charged.middle() - said
 }
 
-/// Returns the sentence that says whether the reported usage is the computed one.
+/// Returns the sentence that states whether the reported usage agrees with the computed usage.
 fn agreement(standings: &Standings, reported: &Reported) -> String {
     let name = reported.reporter.name();
     let all = compared(standings, reported);
@@ -351,7 +352,7 @@ pub(crate) fn bounds(value: &Enclosure) -> Value {
     json!({"least": value.low.to_string(), "most": value.high.to_string()})
 }
 
-/// Returns the standing of the queues as a document.
+/// Returns the standing of the queues as a JSON document.
 #[must_use]
 pub fn standings_document(
     history: &History,

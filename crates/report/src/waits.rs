@@ -1,4 +1,5 @@
-//! How long jobs will wait, for people: the answer, a table of starts, and the assumptions behind the numbers.
+//! The waiting times of jobs in text for people: the answer, a table of starts, and the assumptions behind
+//! the numbers.
 
 use evenhand_cluster::gang;
 use evenhand_cluster::waits::{Earliest, NANOSECONDS, Policy, Row, Waits, Which};
@@ -10,17 +11,17 @@ use crate::page::Page;
 use crate::table::{Cell, Column, Table};
 use crate::text::{few, percent};
 
-/// The most rows in the table for people.
+/// The largest number of rows in the table for people.
 const LONGEST: usize = 60;
-/// The most names in one sentence.
+/// The largest number of names in one sentence.
 const NAMED: usize = 4;
 
-/// The question that was asked.
+/// The question that the page answers.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
-    /// The running times, as they were stated.
+    /// The running times of tasks, in the words of the command line.
     pub durations: &'a str,
-    /// Whether all tasks run until their time limits.
+    /// True if all tasks run until their time limits.
     pub are_limits: bool,
     /// The time at which each run ends, in nanoseconds after the snapshot.
     pub horizon: Option<u64>,
@@ -28,7 +29,7 @@ pub struct Asked<'a> {
     pub seed: u64,
     /// The rule of the fair shares.
     pub rule: Option<Rule>,
-    /// Whether one job was asked for.
+    /// True if the question is about a single job.
     pub is_job: bool,
 }
 
@@ -51,7 +52,7 @@ pub fn page(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Page {
     page.text(next(snapshot, waits))
 }
 
-/// Returns the answer in a sentence or two.
+/// Returns the answer in one or two sentences.
 #[must_use]
 pub fn answer(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> String {
     let within = asked.horizon.map(|horizon| format!(" within {}", time(horizon))).unwrap_or_default();
@@ -79,7 +80,7 @@ pub fn answer(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> String {
     if asked.is_job || waits.rows.len() == 1 {
         return waits.rows.iter().map(one_job).collect::<Vec<_>>().join(" ");
     }
-    // The last job of each user.
+    // The rows of the last job of each user.
     let last: Vec<&Row> = waits.rows.iter().filter(|row| row.which != Which::First).collect();
     let all = last.iter().filter(|row| row.starts.len() as u64 == row.runs).count();
     let users = if last.len() == 1 { "user".to_owned() } else { format!("{} users", last.len()) };
@@ -92,7 +93,7 @@ pub fn answer(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> String {
     }
 }
 
-/// Returns the lower bound of a job in a sentence.
+/// Returns the sentence about the lower bound on the start of a job.
 fn bound(row: &Row) -> Option<String> {
     match row.earliest? {
         Earliest::At(0) => Some("It could start now.".to_owned()),
@@ -108,7 +109,7 @@ fn bound(row: &Row) -> Option<String> {
     }
 }
 
-/// Returns a job for a sentence.
+/// Returns the words for a job in a sentence.
 fn job(snapshot: &Snapshot, row: &Row, is_first: bool) -> String {
     let user = snapshot.problem.users()[row.user].name();
     let size = gang(&snapshot.problem, row.user);
@@ -124,7 +125,7 @@ fn job(snapshot: &Snapshot, row: &Row, is_first: bool) -> String {
     }
 }
 
-/// Returns the word for a job of a user in the table.
+/// Returns the words in the table that identify a job among the jobs of its user.
 fn which(row: &Row) -> String {
     match &row.which {
         Which::Only => "only".to_owned(),
@@ -167,7 +168,7 @@ fn table(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Table {
     table
 }
 
-/// Returns the number of runs in a sentence.
+/// Returns the sentence about the number of runs.
 fn runs(waits: &Waits, asked: &Asked<'_>) -> String {
     if !waits.is_random {
         return "Nothing is random, so one run gives the answer.".to_owned();
@@ -182,7 +183,7 @@ fn runs(waits: &Waits, asked: &Asked<'_>) -> String {
     )
 }
 
-/// Returns sentences about the conditions under which the numbers may be wrong.
+/// Returns sentences about conditions that may make the numbers wrong.
 fn conditions(snapshot: &Snapshot, waits: &Waits) -> Vec<String> {
     let mut lines = Vec::new();
     let mut by_model: Vec<&str> = waits
@@ -223,7 +224,7 @@ fn conditions(snapshot: &Snapshot, waits: &Waits) -> Vec<String> {
     lines
 }
 
-/// Returns sentences about the facts that the simulation takes from the scheduler and the snapshot.
+/// Returns sentences about the facts that the simulation takes from the scheduler and from the snapshot.
 #[must_use]
 pub fn modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<String> {
     let mut lines = vec![
@@ -270,7 +271,7 @@ pub fn modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<St
     lines
 }
 
-/// Returns sentences about the facts that the simulation leaves out.
+/// Returns sentences about the facts that the simulation ignores.
 #[must_use]
 pub fn not_modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Vec<String> {
     let mut lines = vec![
@@ -307,7 +308,7 @@ pub fn not_modelled(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Ve
     lines
 }
 
-/// Returns the next command.
+/// Returns the next command to run.
 fn next(snapshot: &Snapshot, waits: &Waits) -> String {
     let waits_most =
         waits.rows.iter().max_by_key(|row| (row.runs - row.starts.len() as u64, row.starts.last()));
@@ -329,7 +330,7 @@ fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{}", thousands(count), if count == 1 { "" } else { "s" })
 }
 
-/// Returns a whole number with its thousands separated.
+/// Returns a whole number with commas between thousands.
 fn thousands(value: u64) -> String {
     let digits = value.to_string();
     let mut text = String::new();
@@ -342,12 +343,13 @@ fn thousands(value: u64) -> String {
     text
 }
 
-/// Returns nanoseconds as exact seconds.
+/// Returns a time in nanoseconds as an exact number of seconds.
 pub(crate) fn seconds(nanoseconds: u64) -> String {
     Rational::from((nanoseconds, NANOSECONDS)).to_f64().to_string()
 }
 
-/// Returns a time for people in its two largest units, rounded up to whole seconds or to the smaller of the units.
+/// Returns a time for people in its two largest units. It is rounded up to whole seconds or to the smaller of
+/// the two units.
 ///
 /// # Examples
 /// ```

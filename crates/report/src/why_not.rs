@@ -1,4 +1,5 @@
-//! Why a waiting task could not start now, and what would make it start, for people.
+//! The explanation why a waiting task could not start now, and of the changes that would let it start, in
+//! text for people.
 
 use std::fmt::Write;
 
@@ -10,12 +11,12 @@ use crate::cluster::{called, named_amount, places, task_name};
 use crate::page::Page;
 use crate::text::{amount, few, tasks};
 
-/// The most names in one sentence.
+/// The largest number of names in one sentence.
 const NAMED: usize = 4;
-/// The most server classes for which servers to add are named.
+/// The largest number of server classes for which the explanation states servers to add.
 const CLASSES: usize = 3;
 
-/// Returns the explanation of one start: the answer, its reasons, and what would make it start.
+/// Returns the explanation of a start: the answer, the reasons, and the changes that would let it happen.
 #[must_use]
 pub fn why_not(of: Subject<'_>, explanation: &Explanation) -> Page {
     let words = Words { of, explanation };
@@ -24,7 +25,8 @@ pub fn why_not(of: Subject<'_>, explanation: &Explanation) -> Page {
     if remedies.is_empty() { page } else { page.heading("What would make it start").lines(remedies) }
 }
 
-/// Returns the explanations of submitted tasks below each other. `more` is the number of submitted users that are left out.
+/// Returns the explanations of submitted tasks, one below the other. `more` is the number of submitted users
+/// that are left out.
 #[must_use]
 pub fn submitted(of: Subject<'_>, explanations: &[Explanation], more: usize) -> Page {
     let mut page = Page::new();
@@ -121,8 +123,8 @@ impl<'e> Words<'e> {
         }
     }
 
-    /// Returns a reason in a few words, or `None` for a condition that is no reason by itself: that tasks of a gang
-    /// start together.
+    /// Returns a reason in a few words. Returns `None` for the condition that tasks of a gang start together,
+    /// which is not a reason by itself.
     fn in_short(&self, reason: &Reason) -> Option<String> {
         Some(match reason.obstacle {
             Obstacle::Limit(v, r) => {
@@ -152,7 +154,7 @@ impl<'e> Words<'e> {
         })
     }
 
-    /// Returns whether all servers together have enough of a resource for the start.
+    /// Returns `true` if all servers together have enough of a resource for the start.
     fn is_fragmented(&self, r: usize) -> bool {
         let of: Vec<_> = self.explanation.free.iter().filter(|free| free.resource == r).collect();
         let needed: Rational = of.iter().map(|free| &free.gang).sum();
@@ -267,7 +269,7 @@ impl<'e> Words<'e> {
         }
     }
 
-    /// Returns, for each user of the start, how much of a resource is free and on how many servers.
+    /// Returns for each user of the start how much of a resource is free, and on how many servers.
     fn free(&self, r: usize) -> String {
         let of: Vec<_> = self.explanation.free.iter().filter(|free| free.resource == r).collect();
         let each = |free: &&Free| {
@@ -290,7 +292,8 @@ impl<'e> Words<'e> {
         format!("Placement: {}", all.join(" "))
     }
 
-    /// Returns further facts: about an empty cluster, fair shares, priorities, and conditions that are not modelled.
+    /// Returns further sentences: about an empty cluster, fair shares, priorities, and conditions that are
+    /// not modelled.
     fn further(&self) -> Vec<String> {
         let explanation = self.explanation;
         let mut lines = Vec::new();

@@ -1,4 +1,4 @@
-//! The verdict over a window of time, in words and as a document.
+//! The verdict over a window of time, in text for people and as a JSON document.
 
 use evenhand_problem::Rational;
 use evenhand_problem::number::to_f64;
@@ -15,30 +15,30 @@ use crate::table::{Cell, Table};
 use crate::text::{decimal, few, percent};
 use crate::usage;
 
-/// The most names of queues in a sentence.
+/// The largest number of names of queues in a sentence.
 const FEW: usize = 5;
-/// The most gaps that are listed for people.
+/// The largest number of gaps that are listed for people.
 const FEW_GAPS: usize = 5;
-/// The most rows for people.
+/// The largest number of rows for people.
 const LONGEST: usize = 60;
 const HOUR: u32 = 3600;
 
-/// A verdict over a window, with everything that is said about it.
+/// A verdict over a window, with the data that its page and its document show.
 #[derive(Debug, Clone, Copy)]
 pub struct OverWindow<'v> {
     /// The history.
     pub history: &'v History,
-    /// The window and its yardstick.
+    /// The window, and the fair shares with which the usage in the window is compared.
     pub settings: &'v WindowSettings,
     /// The verdict.
     pub verdict: &'v WindowVerdict,
-    /// The law by which the next queue is chosen.
+    /// The law that chooses the next queue.
     pub law: &'v Settings,
-    /// The name of the rule, which is the law's name or `ideal`.
+    /// The name of the rule: the name of the law, or `ideal`.
     pub rule: &'v str,
-    /// The standing of the queues by the law, if they can be ranked.
+    /// The standing of the queues under the law. `None` if the queues cannot be ranked.
     pub standings: Option<&'v Standings>,
-    /// Whether a certificate was written.
+    /// True if a certificate was written.
     pub is_certified: bool,
 }
 
@@ -55,7 +55,7 @@ impl OverWindow<'_> {
         time_text(time, self.history.is_calendar)
     }
 
-    /// Returns the window in words, such as `the 7 d before 2026-01-31T00:00:00Z`.
+    /// Returns the words for the window, such as `the 7 d before 2026-01-31T00:00:00Z`.
     fn span(&self) -> String {
         let length = duration(seconds(self.verdict.to - self.verdict.from));
         format!("the {length} before {}", self.time(self.verdict.to))
@@ -106,7 +106,7 @@ impl OverWindow<'_> {
         self.verdict.queues.iter().filter(|queue| queue.wanted_throughout == Some(true))
     }
 
-    /// Returns the sentences about the times that the history does not cover.
+    /// Returns the sentences about the times that are missing from the history.
     fn gaps(&self) -> Vec<String> {
         let gaps = &self.verdict.gaps;
         if gaps.is_empty() {
@@ -229,7 +229,7 @@ impl OverWindow<'_> {
             .lines(self.notes())
     }
 
-    /// Returns the verdict as a document.
+    /// Returns the verdict as a JSON document.
     #[must_use]
     pub fn document(&self) -> Value {
         let verdict = self.verdict;

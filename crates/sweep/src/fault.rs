@@ -1,4 +1,4 @@
-//! Reasons why a line has no result, and computation within the limits of a line.
+//! The reasons why a line has no result, and computations within the limits of a line.
 
 use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -33,28 +33,28 @@ names! { Cause:
 /// The reason why a line has no result.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The cause. `None` if the mechanism is not defined for the problem, which is no failure.
+    /// The cause. `None` if the mechanism is not defined for the problem, which is not a failure.
     pub cause: Option<Cause>,
-    /// What is wrong, and where.
+    /// A description of what is wrong, and where.
     pub what: String,
-    /// The setting or the field that is wrong.
+    /// The name of the wrong setting or field.
     pub field: Option<&'static str>,
 }
 
 impl Fault {
-    /// Creates a failure.
+    /// Creates a fault with a cause.
     #[must_use]
     pub fn new(cause: Cause, what: impl Display) -> Self {
         Self { cause: Some(cause), what: what.to_string(), field: None }
     }
 
-    /// Creates the fault that the mechanism is not defined for the problem.
+    /// Creates the fault of a mechanism that is not defined for the problem.
     #[must_use]
     pub fn not_applicable(what: impl Display) -> Self {
         Self { cause: None, what: what.to_string(), field: None }
     }
 
-    /// Creates a fault of this software.
+    /// Creates the fault of a defect in this software.
     #[must_use]
     pub fn defect(what: impl Display) -> Self {
         Self::new(Cause::Defect, format!("this is a defect of evenhand, please report it: {what}"))
@@ -118,8 +118,8 @@ impl From<CertifyError> for Fault {
     }
 }
 
-/// Computes within the given limits, which also apply to the threads of the current pool. A panic becomes a fault
-/// of this line.
+/// Runs a computation within the given limits. The limits also apply to the threads of the current pool. A
+/// panic becomes a fault of this line.
 pub fn attempt<T: Send>(limits: &Limits, work: impl FnOnce() -> Result<T, Fault> + Send) -> Result<T, Fault> {
     let outside = handle();
     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -133,7 +133,7 @@ pub fn attempt<T: Send>(limits: &Limits, work: impl FnOnce() -> Result<T, Fault>
     match done {
         Ok(Ok(done)) => done,
         Ok(Err(exceeded)) => Err(exceeded.into()),
-        // The limits of an outer computation were reached, so that computation must end too.
+        // The limits of an enclosing computation were reached, so the enclosing computation must end too.
         Err(payload) if exceeded(&*payload).is_some() => resume_unwind(payload),
         Err(payload) => {
             let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());

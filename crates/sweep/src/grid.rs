@@ -1,4 +1,4 @@
-//! Files of kind `sweep`.
+//! Reads files of the kind `sweep`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,9 +22,9 @@ const KIND: &str = "sweep";
 const FIELDS: &[&str] =
     &["kind", "problems", "vary", "mechanisms", "certify", "axioms", "tolerance", "exact"];
 
-/// Largest number of lines of a grid. At a second for each line they would take thirty years.
+/// The largest number of lines of a grid. If each line took one second, they would take thirty years.
 pub const MOST_LINES: u64 = 1_000_000_000;
-/// Largest number of paths that the patterns of a grid match. They are all in memory.
+/// The largest number of paths that match the patterns of a grid. All these paths are in memory.
 pub const MOST_PATHS: usize = 1_000_000;
 
 /// A grid of problems, varied parameters and mechanisms.
@@ -35,12 +35,12 @@ pub struct Grid {
     tasks: Vec<Task>,
     judging: Judging,
     folder: PathBuf,
-    /// Number of combinations of the values of all varied parameters.
+    /// The number of combinations of the values of all varied parameters.
     combinations: u64,
     sha256: String,
 }
 
-/// A problem of a grid: a file, or a text with the name that messages use.
+/// A problem of a grid: a file, or a text with a name for messages.
 #[derive(Debug, Clone)]
 enum Entry {
     Path(String),
@@ -48,10 +48,10 @@ enum Entry {
 }
 
 impl Grid {
-    /// Reads a grid. Its paths are relative to `folder`. `seed` is the seed of all random numbers.
+    /// Reads a grid. Its paths are relative to `folder`. `seed` is the seed for all random numbers.
     ///
     /// # Errors
-    /// [`FormatError`] with the place of the fault.
+    /// [`FormatError`] with the position of the error.
     pub fn read(source: &Source<'_>, folder: &Path, seed: u64) -> Result<Self, FormatError> {
         let document = source.document()?;
         let object = document.object(document.root())?;
@@ -76,8 +76,8 @@ impl Grid {
         Ok(grid)
     }
 
-    /// Returns the hash of the grid. It covers its text, the paths that its patterns match, the seed and the
-    /// version of this software.
+    /// Returns the hash of the grid. It covers the text of the grid, the paths that match its patterns, the
+    /// seed, and the version of this software.
     #[must_use]
     pub fn sha256(&self) -> &str {
         &self.sha256
@@ -97,16 +97,16 @@ impl Grid {
         self.problems.len() as u64 * self.combinations * self.tasks.len() as u64
     }
 
-    /// Returns the number of the problem that a line is about.
+    /// Returns the number of the problem of a line.
     #[must_use]
     pub fn problem_of(&self, line: u64) -> u64 {
         line / self.tasks.len() as u64
     }
 
-    /// Reads the problem with this number.
+    /// Reads the problem with the number `number`.
     ///
     /// # Errors
-    /// [`Fault`] when the problem cannot be read.
+    /// [`Fault`] if the problem cannot be read.
     pub fn subject(&self, number: u64, limits: &Limits) -> Result<Subject, Fault> {
         let entry = &self.problems[(number / self.combinations) as usize];
         attempt(limits, || {
@@ -135,7 +135,7 @@ impl Grid {
         }
     }
 
-    /// Computes a line about a problem that was read.
+    /// Computes the line of a problem that has already been read.
     #[must_use]
     pub fn line(&self, line: u64, subject: &Result<Subject, Fault>, limits: &Limits) -> Line {
         let task = self.task(line);
@@ -162,8 +162,8 @@ impl Grid {
         values
     }
 
-    /// Checks that every pointer leads to a value in the first problem. A pointer that does not is likely wrong for
-    /// most problems.
+    /// Checks that every pointer leads to a value in the first problem. A pointer that leads to no value
+    /// there is probably wrong for most problems.
     fn try_pointers<'t>(&self, document: &Document<'t>, object: &Object<'t>) -> Result<(), FormatError> {
         let (Some(raw), Some(entry)) = (object.get("vary"), self.problems.first()) else { return Ok(()) };
         let Ok(mut text) = entry.text(&self.folder) else { return Ok(()) };
@@ -188,7 +188,7 @@ impl Entry {
             Self::Text { text, .. } => return Ok(text.clone()),
             Self::Path(path) => path,
         };
-        // Messages name the file as the grid names it, whatever folder the grid is read from.
+        // Messages name the file as the grid does, whatever folder the grid is read from.
         read_text(&folder.join(path)).map_err(|error| match error {
             ReadError::Io { source, .. } => Fault::new(Cause::Input, format!("{path}: {source}")),
             ReadError::TooLarge { limit, .. } => ReadError::TooLarge { file: path.clone(), limit }.into(),
@@ -223,8 +223,8 @@ fn problems<'t>(
     Ok(all)
 }
 
-/// Returns the files that a pattern matches, in alphabetical order. A file with exactly this name takes precedence
-/// over the pattern.
+/// Returns the files that match a pattern in alphabetical order. A file whose name is the pattern itself
+/// takes precedence.
 fn paths(pattern: &str, folder: &Path, all: &mut Vec<Entry>) -> Result<(), String> {
     if pattern.is_empty() || pattern == "-" {
         return Err(format!("found `{pattern}`: expected the path of a problem"));

@@ -1,11 +1,12 @@
-//! Many problems solved by many mechanisms.
+//! Solves many problems by many mechanisms.
 //!
-//! A [`Grid`] is a file that names problems, varied parameters, mechanisms with their settings, and axioms. Every
-//! combination of a problem and a mechanism gives a [`Line`] of JSON with its result, or with the reason why there is
-//! no result. The program and the Python package both use this crate, so they write the same bytes.
+//! A [`Grid`] is a file with problems, varied parameters, mechanisms with their settings, and axioms. Every
+//! combination of a problem and a mechanism gives a [`Line`] of JSON. The line contains the result, or the
+//! reason why there is no result. Both the program and the Python package use this crate, so they write the
+//! same bytes.
 //!
-//! This crate prints nothing. A line does not depend on other lines, so a run over a part of a grid gives exactly the
-//! same lines as a run over the whole grid.
+//! This crate prints no text. A line does not depend on other lines, so a run over a part of a grid gives
+//! exactly the same lines as a run over the whole grid.
 #![forbid(unsafe_code)]
 
 mod fault;

@@ -1,4 +1,4 @@
-//! A line of a sweep and its JSON.
+//! A line of a sweep, and its JSON text.
 
 use evenhand_problem::{Rational, number};
 use serde::ser::SerializeMap;
@@ -13,13 +13,13 @@ use crate::text::spaced;
 pub struct Head {
     /// The name and the hash of the problem. `None` if the problem cannot be read.
     pub problem: Option<(String, String)>,
-    /// Number of the problem in the grid, from 0.
+    /// The number of the problem in the grid. The first problem has number 0.
     pub number: u64,
-    /// The JSON value of each varied parameter, with the pointer to it.
+    /// The JSON value of each varied parameter, with the pointer to its position.
     pub varied: Vec<(String, Box<RawValue>)>,
-    /// Name of the mechanism as the line states it.
+    /// The name of the mechanism in the line.
     pub mechanism: String,
-    /// Settings of the mechanism, as a JSON object with numbers as strings.
+    /// The settings of the mechanism, as a JSON object in which numbers are strings.
     pub settings: Box<RawValue>,
 }
 
@@ -37,38 +37,38 @@ pub struct Line {
 pub struct Found {
     /// The status with which the mechanism ended.
     pub status: &'static str,
-    /// Number of tasks of each user that has tasks.
+    /// The number of tasks of each user that has tasks.
     pub tasks: Vec<(String, Rational)>,
-    /// Number of tasks of all users together.
+    /// The number of tasks of all users together.
     pub total: Rational,
-    /// The least dominant share of a user.
+    /// The least dominant share of all users.
     pub least: Rational,
     /// Jain's index of the dominant shares. `None` if all shares are 0.
     pub jain: Option<Rational>,
-    /// Used fraction of each resource. `None` if no server has the resource.
+    /// The used fraction of each resource. `None` if no server has the resource.
     pub utilisation: Vec<(String, Option<Rational>)>,
-    /// The verdicts, if axioms were examined.
+    /// The verdicts. `None` if no axioms were examined.
     pub axioms: Option<Vec<Verdict>>,
 }
 
 /// The verdict on an axiom.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Verdict {
-    /// The axiom, with its parameters.
+    /// The name of the axiom with its parameters.
     pub name: String,
-    /// Whether the axiom holds. `None` if it does not apply or was not decided.
+    /// True if the axiom holds. `None` if it does not apply or was not decided.
     pub holds: Option<bool>,
-    /// The verdict in a word.
+    /// The verdict as a single word.
     pub verdict: &'static str,
-    /// Margin of the axiom.
+    /// The margin of the axiom.
     pub margin: Option<Rational>,
 }
 
 impl Line {
-    /// Returns the text of the line, without the line break.
+    /// Returns the text of the line without its line break.
     #[must_use]
     pub fn to_json(&self) -> String {
-        // The line has only strings, booleans and whole numbers, so serialising it never fails.
+        // The line contains only strings, booleans and whole numbers, so it can always be serialised.
         spaced(self).unwrap_or_default()
     }
 }
@@ -129,7 +129,7 @@ impl Serialize for Verdict {
     }
 }
 
-/// A JSON object whose fields keep the order of the list.
+/// A JSON object whose fields are in the order of the list.
 struct Entries<'a, K, V>(&'a [(K, V)]);
 
 impl<K: Serialize, V: Serialize> Serialize for Entries<'_, K, V> {
@@ -138,33 +138,33 @@ impl<K: Serialize, V: Serialize> Serialize for Entries<'_, K, V> {
     }
 }
 
-/// A line that is read from a file: its problem, mechanism and status, with numbers as strings.
+/// A line that was read from a file: its problem, mechanism and status. Numbers are strings.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadLine {
     /// The name of the problem.
     pub problem: Option<String>,
-    /// Number of the problem in the grid.
+    /// The number of the problem in the grid.
     pub number: u64,
-    /// Hash of the problem.
+    /// The hash of the problem.
     pub sha256: Option<String>,
     /// The values of the varied parameters.
     pub varied: Option<Box<RawValue>>,
-    /// Name of the mechanism as the line states it.
+    /// The name of the mechanism in the line.
     pub mechanism: String,
-    /// Settings of the mechanism.
+    /// The settings of the mechanism.
     pub settings: Box<RawValue>,
     /// The status with which the mechanism ended.
     pub status: Option<String>,
-    /// Number of tasks of each user, as JSON.
+    /// The number of tasks of each user, as JSON.
     pub tasks: Option<Box<RawValue>>,
-    /// Number of tasks of all users together.
+    /// The number of tasks of all users together.
     pub total_tasks: Option<String>,
     /// The least dominant share.
     pub least_dominant_share: Option<String>,
     /// Jain's index of the dominant shares.
     pub jain: Option<String>,
-    /// Used fraction of each resource.
+    /// The used fraction of each resource.
     pub utilisation: Option<Box<RawValue>>,
     /// The verdicts on the axioms.
     pub axioms: Option<Box<RawValue>>,
@@ -180,12 +180,12 @@ impl ReadLine {
     /// Reads a line.
     ///
     /// # Errors
-    /// The text is not a line.
+    /// If the text is not a line of a sweep.
     pub fn parse(text: &str) -> Result<Self, serde_json::Error> {
         serde_json::from_str(text)
     }
 
-    /// Returns whether the line has this problem (by name and hash), these parameters and this mechanism.
+    /// Returns `true` if the line has this problem (by name and hash), these parameters and this mechanism.
     #[must_use]
     pub fn is_about(&self, head: &Head) -> bool {
         let varied = (!head.varied.is_empty()).then(|| spaced(&Entries(&head.varied)).unwrap_or_default());

@@ -1,5 +1,5 @@
-//! Settings of mechanisms in a grid. They have the names of the command line's flags and JSON
-//! values.
+//! Settings of mechanisms in a grid. Their names are those of the flags of the command line, and their values
+//! are JSON values.
 
 use evenhand_mechanisms::flags::{Flag, Takes};
 use evenhand_mechanisms::{Flags, Mechanism};
@@ -10,7 +10,7 @@ use serde_json::value::RawValue;
 
 use crate::text::spaced;
 
-/// A setting's value as lines state it, with numbers as strings.
+/// The value of a setting in the form that lines state. Numbers are strings.
 #[derive(Debug, Clone)]
 enum Shown {
     Bool(bool),
@@ -19,7 +19,7 @@ enum Shown {
     Numbers(Vec<(String, String)>),
 }
 
-/// Sets the flags that an object of settings names. Also returns the object as lines state it.
+/// Sets the flags that an object with settings states. Also returns this object in the form that lines state.
 pub fn settings<'t>(
     document: &Document<'t>,
     raw: &'t RawValue,
@@ -72,7 +72,7 @@ fn value<'t>(document: &Document<'t>, raw: &'t RawValue) -> Result<Shown, Format
     }
 }
 
-/// Checks that a flag accepts a value. Limits that depend on the problem are checked later.
+/// Checks that a flag accepts a value. Bounds that depend on the problem are checked later.
 fn check(flag: &Flag, value: &Shown, text: &str) -> Result<(), String> {
     let is_flag = matches!(value, Shown::Bool(_));
     match flag.takes {
@@ -91,7 +91,7 @@ fn check(flag: &Flag, value: &Shown, text: &str) -> Result<(), String> {
 }
 
 impl Shown {
-    /// Returns the value as the command line writes it.
+    /// Returns the value in the form of the command line.
     fn text(&self) -> String {
         match self {
             Self::Bool(_) => String::new(),

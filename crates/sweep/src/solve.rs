@@ -14,12 +14,12 @@ use serde_json::value::RawValue;
 use crate::fault::{Fault, attempt};
 use crate::line::{Found, Verdict};
 
-/// A problem with its name, hash and size for the lines.
+/// A problem, with the name, hash and size that lines need.
 #[derive(Debug, Clone)]
 pub struct Subject {
     /// The problem.
     pub problem: Arc<Problem>,
-    /// Hash of the problem.
+    /// The hash of the problem.
     pub sha256: String,
     bytes: u64,
 }
@@ -32,7 +32,8 @@ impl Subject {
         Self { problem, sha256, bytes }
     }
 
-    /// Returns the size of the problem's canonical form in bytes. Default limits grow with this size.
+    /// Returns the size in bytes of the canonical form of the problem. The default limits grow with this
+    /// size.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.bytes
@@ -42,9 +43,9 @@ impl Subject {
 /// A mechanism with its settings.
 #[derive(Debug, Clone)]
 pub struct Task {
-    /// Name of the mechanism in the lines.
+    /// The name of the mechanism in the lines.
     pub name: String,
-    /// The settings as the lines state them.
+    /// The settings in the form that lines state.
     pub settings: Box<RawValue>,
     /// The mechanism.
     pub mechanism: &'static Mechanism,
@@ -55,18 +56,18 @@ pub struct Task {
 /// The settings for examining allocations.
 #[derive(Debug, Clone, Default)]
 pub struct Judging {
-    /// Whether axioms are examined at all.
+    /// True if axioms are examined.
     pub certify: bool,
-    /// The axioms by name. `None` means the default ones.
+    /// The names of the axioms. `None` stands for the default axioms.
     pub axioms: Option<Vec<String>>,
-    /// The tolerance. `None` means 0 for exact allocations and 1e-9 for others.
+    /// The tolerance. `None` stands for 0 for exact allocations, and for 1e-9 for other allocations.
     pub tolerance: Option<Rational>,
 }
 
 /// Solves a problem and examines the result.
 ///
 /// # Errors
-/// [`Fault`] when there is no result.
+/// [`Fault`] if there is no result.
 pub fn solved(
     subject: &Subject,
     mechanism: &Mechanism,
@@ -80,8 +81,8 @@ pub fn solved(
         if outcome.findings.entitlements.is_some() {
             return Err(Fault::not_applicable("its answer is what groups are entitled to, and no tasks"));
         }
-        // The allocation is written and read before it is examined, so that floating-point numbers are the decimals
-        // that a file would have.
+        // The allocation is written and read before it is examined. Floating-point numbers are thereby the
+        // decimals that a file would contain.
         let text = json::allocation(&subject.problem, &outcome).to_json().map_err(Fault::defect)?;
         let file = Source { name: "allocation", text: &text }.allocation(&subject.problem)?;
         let status = outcome.findings.status.map_or("solved", |status| status.name());
@@ -89,11 +90,11 @@ pub fn solved(
     })
 }
 
-/// Examines an allocation that a mechanism outside this library made. `also` names axioms in addition to the default
-/// ones.
+/// Examines an allocation of a mechanism outside of this library. `also` contains axioms that are examined in
+/// addition to the default axioms.
 ///
 /// # Errors
-/// [`Fault`] when the examination fails.
+/// [`Fault`] if the examination fails.
 pub fn judged(
     subject: &Subject,
     file: &AllocationFile,
@@ -167,7 +168,7 @@ fn verdicts(
     let skipped = found.skipped(&requests);
     let skipped =
         skipped.iter().map(|request| open(axiom_title(request.axiom, &request.parameters, problem)));
-    // An axiom that is requested twice has one verdict.
+    // An axiom that is requested twice gets one verdict.
     let mut all: Vec<Verdict> = Vec::new();
     for verdict in claims.chain(undecided).chain(skipped) {
         match all.iter_mut().find(|other| other.name == verdict.name) {

@@ -1,5 +1,6 @@
-//! Lines as a Parquet table. The columns are the same for every grid, so the files of several parts form one table.
-//! Exact numbers are strings, and the nearest double stands in a column of its own. Nested values are JSON.
+//! Lines as a Parquet table. The columns are the same for every grid, so the files of several parts can be
+//! combined into one table. Exact numbers are strings, and separate columns contain the nearest doubles.
+//! Nested values are JSON.
 
 use std::io::Write;
 use std::sync::Arc;
@@ -14,13 +15,13 @@ use parquet::schema::types::Type;
 
 use crate::line::ReadLine;
 
-/// The error that a table cannot be written.
+/// The error of a table that cannot be written.
 pub type TableError = ParquetError;
 
-/// Bytes of text that are collected before they are written.
+/// The number of bytes of text that are collected before they are written.
 const GATHERED: usize = 16 << 20;
 
-/// A column of strings: its name, and the function that returns its value in a line.
+/// A column of strings: its name, and the function that returns its value for a line.
 type Text = (&'static str, fn(&ReadLine) -> Option<&str>);
 
 const TEXTS: [Text; 15] = [
@@ -41,14 +42,14 @@ const TEXTS: [Text; 15] = [
     ("cause", |line| line.cause.as_deref()),
 ];
 
-/// Columns of doubles: the name of each, and the function that returns the string to convert.
+/// The columns of doubles. Each has a name, and a function that returns the string to convert.
 const DOUBLES: [Text; 3] = [
     ("total_tasks_double", |line| line.total_tasks.as_deref()),
     ("least_dominant_share_double", |line| line.least_dominant_share.as_deref()),
     ("jain_double", |line| line.jain.as_deref()),
 ];
 
-/// A table that is being written line by line.
+/// A table to which lines are added one by one.
 pub struct Rows<W: Write + Send> {
     file: SerializedFileWriter<W>,
     gathered: Vec<ReadLine>,
@@ -131,7 +132,7 @@ impl<W: Write + Send> Rows<W> {
     }
 }
 
-/// Returns Parquet's definition levels: 1 where there is a value, and otherwise 0.
+/// Returns the definition levels of Parquet: 1 for a value, and 0 for a missing value.
 fn are_there<T>(values: &[Option<T>]) -> Vec<i16> {
     values.iter().map(|value| i16::from(value.is_some())).collect()
 }

@@ -1,4 +1,4 @@
-//! JSON on one line, with a space after every comma and colon, as Python writes it.
+//! JSON on a single line, with a space after every comma and colon, as Python writes it.
 
 use std::io::{self, Write};
 
@@ -25,15 +25,15 @@ impl Formatter for Spaced {
 /// Returns the JSON text of a value.
 ///
 /// # Errors
-/// The value cannot be serialised as JSON, for example because a key is not a string.
+/// If the value cannot be serialised as JSON, for example because a key is not a string.
 pub fn spaced(value: &(impl Serialize + ?Sized)) -> Result<String, serde_json::Error> {
     let mut bytes = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut bytes, Spaced))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Returns the JSON text with a space after every comma and colon, and no other white space. Numbers keep their
-/// spelling.
+/// Returns the JSON text with a space after every comma and colon, and without other white space. The
+/// spelling of numbers is preserved.
 pub(crate) fn on_one_line(json: &str) -> String {
     let (mut out, mut in_string, mut escaped) = (String::with_capacity(json.len()), false, false);
     for c in json.chars() {

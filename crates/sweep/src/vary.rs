@@ -3,8 +3,8 @@
 use evenhand_problem::format::{Document, Object, Source};
 use serde_json::value::RawValue;
 
-/// A place in a problem as a JSON pointer (RFC 6901), such as `/users/0/weight`. An element of a list may also be
-/// named by its field `name`: `/users/batch/weight`.
+/// A position in a problem as a JSON pointer (RFC 6901), such as `/users/0/weight`. The field `name` may also
+/// identify an element of a list, as in `/users/batch/weight`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pointer {
     text: String,
@@ -12,7 +12,7 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// Parses a pointer. The error is a sentence that says what is wrong.
+    /// Parses a pointer. The error is a sentence that describes the mistake.
     pub fn parse(text: &str) -> Result<Self, String> {
         let Some(rest) = text.strip_prefix('/') else {
             return Err(format!("found `{text}`: expected a JSON pointer such as /users/0/weight"));
@@ -21,15 +21,15 @@ impl Pointer {
         Ok(Self { text: text.to_owned(), steps })
     }
 
-    /// Returns the pointer as it was written.
+    /// Returns the pointer in its original spelling.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the text of a document in which `value` stands at this place. The last step may name a field that
-    /// the object does not have yet.
+    /// Returns the text of a document in which `value` is inserted at this position. The last step may name a
+    /// field that the object does not have yet.
     ///
-    /// The error is a sentence that says what is wrong.
+    /// The error is a sentence that describes the mistake.
     pub fn put(&self, text: &str, value: &str) -> Result<String, String> {
         let document = Source { name: "the problem", text }.document().map_err(|error| error.to_string())?;
         let Some((last, before)) = self.steps.split_last() else { return Err("an empty pointer".to_owned()) };
@@ -54,7 +54,7 @@ fn offset(text: &str, part: &RawValue) -> usize {
     part.get().as_ptr() as usize - text.as_ptr() as usize
 }
 
-/// Returns the text with one more field in an object, before all others.
+/// Returns the text with an additional field in an object, before all other fields.
 fn with_field(text: &str, object: &Object<'_>, name: &str, value: &str) -> String {
     let inside = offset(text, object.raw()) + 1;
     let comma = if object.fields().is_empty() { "" } else { ", " };
@@ -62,7 +62,7 @@ fn with_field(text: &str, object: &Object<'_>, name: &str, value: &str) -> Strin
     format!("{}{key}: {value}{comma}{}", &text[..inside], &text[inside..])
 }
 
-/// Returns the field of an object or the element of a list that a step leads to.
+/// Returns the field of an object or the element of a list to which a step leads.
 fn child<'t>(document: &Document<'t>, here: &'t RawValue, step: &str) -> Option<&'t RawValue> {
     if let Ok(object) = document.object(here) {
         return object.get(step);

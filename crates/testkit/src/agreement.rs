@@ -1,13 +1,13 @@
-//! The kernel and the plain judges on one certificate. Every certificate that a test makes or damages goes through
-//! both.
+//! Runs the kernel and the plain judges on one certificate. Every certificate that a test makes or damages
+//! goes through both.
 //!
-//! They are written independently, from the definitions. The kernel is trusted. The plain judges of this kit are
-//! simple loops, used where a certificate is small enough for them. The kernel must accept nothing that they find
-//! false, and refuse nothing that they find true.
+//! The kernel and the plain judges are written independently, from the definitions. The kernel is trusted.
+//! The plain judges of this kit are simple loops, used if a certificate is small enough for them. The kernel
+//! must accept nothing that the plain judges find false, and refuse nothing that they find true.
 //!
-//! One difference is tolerated, between refused and malformed. The reader of `exact` reads the whole file before
-//! anything is judged, while the kernel reads evidence as it judges it. A false statement can therefore keep the
-//! kernel from reaching a malformed part behind it.
+//! One difference between refused and malformed is tolerated. The reader of `exact` reads the whole file
+//! before anything is judged, while the kernel reads evidence as it judges it. A false statement can
+//! therefore keep the kernel from reaching a later malformed part.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -24,7 +24,7 @@ use crate::{examples, judges};
 pub enum Finding {
     /// Everything that the certificate states is true.
     Accepted,
-    /// Something is false, or not shown.
+    /// A statement is false, or the evidence does not show it.
     Refused(String),
     /// The text is not a certificate.
     Malformed(String),
@@ -57,7 +57,7 @@ impl Finding {
     }
 }
 
-/// A certificate that was read from a text.
+/// A certificate that was read from a text, by kind.
 pub enum Read {
     /// A certificate of an allocation.
     Allocation(Box<Certificate>),
@@ -96,8 +96,8 @@ impl Read {
         }
     }
 
-    /// Returns whether the certificate is true, or `None` where it is too large for plain loops. `length` is the
-    /// length of its text in bytes.
+    /// Returns `true` if the certificate is true. Returns `None` if it is too large for plain loops. `length`
+    /// is the length of its text in bytes.
     #[must_use]
     pub fn truth(&self, length: usize) -> Option<bool> {
         match self {
@@ -137,23 +137,23 @@ pub fn of_kernel(text: &str, sharing: Option<Sharing>) -> Finding {
 pub struct Judged {
     /// The verdict of the kernel.
     pub kernel: Finding,
-    /// The verdict of the reader of `exact`, where it cannot read the text.
+    /// The verdict of the reader of `exact`, if it cannot read the text.
     pub unread: Option<Finding>,
-    /// Whether the plain judges find nothing false. `None` where the text is not a certificate, or too large for
-    /// them.
+    /// True if the plain judges find nothing false. `None` if the text is not a certificate, or is too large
+    /// for the plain judges.
     pub truth: Option<bool>,
     /// The kind of sharing that the certificate states.
     pub sharing: Option<Sharing>,
 }
 
 impl Judged {
-    /// Asks all judges.
+    /// Runs all judges on a text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self::with(text, |sharing| of_kernel(text, sharing))
     }
 
-    /// Asks the reader and the plain judges, and calls `kernel` for the kernel's verdict.
+    /// Runs the reader and the plain judges on a text, and calls `kernel` for the kernel's verdict.
     fn with(text: &str, kernel: impl FnOnce(Option<Sharing>) -> Finding) -> Self {
         let read = Read::parse(text);
         let sharing = read.as_ref().ok().and_then(Read::sharing);
@@ -183,7 +183,7 @@ impl Judged {
     }
 }
 
-/// Returns the kernel's verdict on a certificate, after the plain judges have agreed with it.
+/// Returns the kernel's verdict on a certificate, and checks that the plain judges agree.
 ///
 /// # Panics
 /// When the judges disagree.
@@ -196,7 +196,8 @@ pub fn agreed(certificate: &impl Document) -> Verdict {
     verdict
 }
 
-/// Returns the kernel's verdict on a certificate with only this claim, after the plain judges have agreed with it.
+/// Returns the kernel's verdict on a certificate with only this claim, and checks that the plain judges
+/// agree.
 ///
 /// # Panics
 /// When the judges disagree.
@@ -222,7 +223,7 @@ pub fn assert_shown(problem: &Problem, allocation: &Allocation, claim: &Claim, t
     assert!(reason.as_ref().is_none_or(|why| why.contains("infeasible")), "{claim:?}: {reason:?}");
 }
 
-/// Returns the kernel's verdict on a text, after the plain judges have agreed with it.
+/// Returns the kernel's verdict on a text, and checks that the plain judges agree.
 ///
 /// # Panics
 /// When the judges disagree.

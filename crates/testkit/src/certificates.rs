@@ -1,10 +1,10 @@
-//! Certificates of every kind: valid ones, well-formed ones that state something false, and texts that are not
-//! certificates.
+//! Certificates of every kind: valid certificates, well-formed certificates with a false statement, and texts
+//! that are not certificates.
 //!
-//! The valid ones are files, `certificates/KIND/accept/NAME.json`. The others are made from them. A row of
-//! `certificates/KIND/reject.json` and `malformed.json` is `[name, base, patches, message]`: `base` is the name of
-//! an accepted certificate, the patches are the changes (see [`patch`]), and `message` is a part of the message of
-//! a checker or a reader. The certificates of `unread.json` stay valid.
+//! The valid certificates are files, `certificates/KIND/accept/NAME.json`. The other texts are made from
+//! them. A row of `certificates/KIND/reject.json` and `malformed.json` is `[name, base, patches, message]`.
+//! `base` is the name of an accepted certificate, `patches` are the changes (see [`patch`]), and `message` is
+//! a part of the message of a checker or a reader. The certificates of `unread.json` stay valid.
 
 use std::path::{Path, PathBuf};
 
@@ -42,13 +42,13 @@ impl Kind {
 /// A document with its expected verdict.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fixture {
-    /// The kind of the document, or of the certificate that it was made from.
+    /// The kind of the document, or of the certificate from which it was made.
     pub kind: Kind,
-    /// Name of the fixture, which is unique among those of its kind with the same verdict.
+    /// The name of the fixture. It is unique among the fixtures of its kind with the same verdict.
     pub name: String,
     /// The document.
     pub text: String,
-    /// Part of the message that refuses the document. Empty for accepted documents.
+    /// A part of the message that refuses the document. Empty for accepted documents.
     pub message: String,
 }
 
@@ -98,8 +98,8 @@ pub fn rejected_of(kind: Kind) -> Vec<Fixture> {
     patched(kind, "reject.json")
 }
 
-/// Returns certificates of allocations that are changed only where no judge reads: in evidence for claims that the
-/// allocation decides by itself.
+/// Returns certificates of allocations with changes that no judge reads: they are in evidence for claims that
+/// the allocation alone decides.
 #[must_use]
 pub fn unread() -> Vec<Fixture> {
     patched(Kind::Allocation, "unread.json")
@@ -125,7 +125,7 @@ pub fn malformed_of(kind: Kind) -> Vec<Fixture> {
     all
 }
 
-/// Returns the certificate with `count` claims of `proportional` instead of its own.
+/// Returns the certificate with its claims replaced by `count` claims of `proportional`.
 ///
 /// # Panics
 ///

@@ -1,5 +1,5 @@
-//! Dumps of invented clusters, as `kubectl get ... -o json` writes them: nodes whose memory differs slightly, and
-//! pods. With Kueue there are also flavours, cohorts, queues and workloads.
+//! Dumps of invented clusters, as `kubectl get ... -o json` writes them. A dump has nodes whose memory
+//! differs slightly, and pods. With Kueue it also has flavours, cohorts, queues and workloads.
 
 use std::io::{self, Write};
 
@@ -12,23 +12,23 @@ use serde_json::{Value, json};
 /// The size and the contents of a cluster.
 #[derive(Debug, Clone, Copy)]
 pub struct ClusterSize {
-    /// Number of nodes.
+    /// The number of nodes.
     pub nodes: usize,
-    /// Number of running and waiting pods, including those of daemons.
+    /// The number of running and waiting pods, including those of daemons.
     pub pods: usize,
-    /// Number of namespaces, or of cluster queues.
+    /// The number of namespaces, or of cluster queues.
     pub queues: usize,
-    /// The version of Kueue's API. `None` without Kueue.
+    /// The version of Kueue's API. `None` if the cluster has no Kueue.
     pub kueue: Option<&'static str>,
-    /// Whether the dump has oddities of real clusters: cordoned nodes, taints, pods on nodes that their selectors
-    /// no longer match, init containers, and pods that are finished or request nothing.
+    /// True if the dump has oddities of real clusters: cordoned nodes, taints, pods on nodes that their
+    /// selectors no longer match, init containers, and pods that are finished or request nothing.
     pub odd: bool,
 }
 
-/// Kinds of nodes: label, processors, memory in GiB, GPUs.
+/// The kinds of nodes: label, processors, memory in GiB, GPUs.
 const TIERS: [(&str, u32, u64, u32); 4] =
     [("standard", 64, 256, 0), ("large", 128, 1_024, 0), ("a100", 96, 512, 8), ("h100", 192, 2_048, 8)];
-/// Shapes of requests: millicores, memory in MiB, GPUs.
+/// The shapes of requests: millicores, memory in MiB, GPUs.
 const SHAPES: [(u32, u32, u32); 8] = [
     (500, 1_024, 0),
     (1_000, 2_048, 0),
@@ -40,13 +40,13 @@ const SHAPES: [(u32, u32, u32); 8] = [
     (16_000, 131_072, 4),
 ];
 
-/// One of this many pods belongs to a daemon.
+/// One pod of this many pods belongs to a daemon.
 const DAEMONS: usize = 12;
 
 struct Maker {
     random: Pcg64Mcg,
     size: ClusterSize,
-    /// Free millicores, KiB and GPUs of each node, and whether tasks may start there.
+    /// The free millicores, KiB and GPUs of each node, and whether tasks may start on the node.
     free: Vec<([u64; 3], bool)>,
     tiers: Vec<usize>,
 }
@@ -54,7 +54,7 @@ struct Maker {
 /// Writes a dump. The same size and seed give the same dump.
 ///
 /// # Errors
-/// Errors of the writer.
+/// Errors of writing to `out`.
 pub fn write_cluster(out: &mut impl Write, size: ClusterSize, seed: u64) -> io::Result<()> {
     let random = Pcg64Mcg::seed_from_u64(seed);
     let mut maker = Maker { random, size, free: Vec::new(), tiers: Vec::new() };
@@ -80,7 +80,7 @@ pub fn write_cluster(out: &mut impl Write, size: ClusterSize, seed: u64) -> io::
             put(out, object)?;
         }
         next += 1;
-        // Waiting workloads have no pods, so the number of pods alone may never be reached.
+        // Waiting workloads have no pods. So the number of pods alone may never be reached.
         if next > 4 * size.pods {
             break;
         }
@@ -166,7 +166,7 @@ impl Maker {
         let (cpu, mib, gpu) = *SHAPES.choose(&mut self.random).expect("shapes");
         let queue = self.random.random_range(0..self.size.queues.max(1));
         let is_daemon = t.is_multiple_of(DAEMONS);
-        // Daemons are small. Otherwise nodes of one kind would differ too much.
+        // Daemons are small. Otherwise the free capacity of nodes of one kind would differ too much.
         let (cpu, mib, gpu) = if is_daemon { (100, 128, 0) } else { (cpu, mib, gpu) };
         let mut spec = json!({"containers": [{"name": "main", "image": "registry.example/image",
             "env": [{"name": "CPU", "value": "8x"}], "resources": {"requests": {"cpu": format!("{cpu}m"), "memory": format!("{mib}Mi")},
@@ -265,7 +265,7 @@ impl Maker {
     }
 
     /// Reserves the resources of a pod on a node that the selector allows. Only a few random nodes are tried.
-    /// Returns the node, or `None` where none of them has room.
+    /// Returns the node, or `None` if none of them has enough free capacity.
     fn reserve(&mut self, spec: &Value) -> Option<usize> {
         const TRIES: usize = 12;
         let tier = spec["nodeSelector"]["tier"].as_str();
@@ -274,7 +274,7 @@ impl Maker {
             let node = self.random.random_range(0..self.free.len().max(1));
             let (free, is_open) = self.free.get_mut(node)?;
             let is_allowed = tier.is_none_or(|tier| TIERS[self.tiers[node]].0 == tier);
-            // Running tasks stay when a node is cordoned.
+            // Running tasks stay on a node that is cordoned.
             if is_allowed && (*is_open || self.size.odd) && free[0] >= cpu && free[1] >= kib && free[2] >= gpu
             {
                 (free[0], free[1], free[2]) = (free[0] - cpu, free[1] - kib, free[2] - gpu);

@@ -1,4 +1,4 @@
-//! Documents damaged at random, in numbers, names and structure. Most of them can still be read.
+//! Documents that are damaged at random in numbers, names and structure. Most of them can still be read.
 
 use evenhand_problem::{Rational, number};
 use rand::seq::IndexedRandom;
@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-/// Most changes of [`mutated`]. With more changes hardly any document can be read.
+/// The largest number of changes that [`mutated`] makes. With more changes hardly any document can be read.
 const MOST_CHANGES: u32 = 4;
 
 /// Numbers at the limits of formats and doubles.
@@ -41,7 +41,7 @@ const EXTREMES: [&str; 24] = [
 const WORDS: [&str; 8] =
     ["", "\u{202e}", "\u{0}", "a\nb", "\u{1b}[31m", "time", "satisfied", "é\u{301}\u{1f600}"];
 
-/// A position in a document: keys and positions from the root.
+/// A position in a document: the keys and positions from the root.
 type Path = Vec<String>;
 
 /// The strength of a change.
@@ -49,7 +49,7 @@ type Path = Vec<String>;
 enum Force {
     /// Numbers stay near those of the document, so that slow judges can handle them and most documents can be read.
     Mild,
-    /// Also [`EXTREMES`], [`WORDS`], and values of another type.
+    /// Changes may also use [`EXTREMES`], [`WORDS`], and values of another type.
     Wild,
 }
 
@@ -58,7 +58,7 @@ pub fn damage(document: &mut Value, rng: &mut Pcg64) -> String {
     change(document, rng, Force::Mild).unwrap_or_else(|| "nothing".to_owned())
 }
 
-/// Returns the text with one or two of its bytes changed, dropped or doubled, or cut off.
+/// Returns the text with one or two of its bytes changed, dropped or doubled, or cut off at one of them.
 pub fn damaged_text(text: &str, rng: &mut Pcg64) -> String {
     let mut bytes = text.as_bytes().to_vec();
     for _ in 0..rng.random_range(1..3) {
@@ -78,7 +78,7 @@ pub fn damaged_text(text: &str, rng: &mut Pcg64) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// Returns the document with a few changes, which may be extreme numbers. Returns `None` when the bytes are not a
+/// Returns the document with a few changes, which may be extreme numbers. Returns `None` if the bytes are not a
 /// JSON document.
 #[must_use]
 pub fn mutated(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
@@ -90,8 +90,8 @@ pub fn mutated(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
     Some(document.to_string().into_bytes())
 }
 
-/// Returns the first document with one of its values replaced by a value of the second, under the same key if
-/// possible. Returns `None` when one of them is not a JSON document.
+/// Returns the first document with one of its values replaced by a value of the second document, under the
+/// same key if possible. Returns `None` if one of them is not a JSON document.
 #[must_use]
 pub fn crossed(first: &[u8], second: &[u8], seed: u32) -> Option<Vec<u8>> {
     let mut document: Value = serde_json::from_slice(first).ok()?;
@@ -142,7 +142,7 @@ fn as_number(value: &Value) -> Option<Rational> {
     }
 }
 
-/// Makes one change. Returns `None` where the chosen kind of change is not possible.
+/// Makes one change. Returns `None` if the chosen kind of change is not possible.
 fn change(document: &mut Value, rng: &mut Pcg64, force: Force) -> Option<String> {
     let all = paths(document);
     let any = all.choose(rng)?.clone();
@@ -237,7 +237,7 @@ fn other_number(value: &Rational, other: &Rational, rng: &mut Pcg64, force: Forc
         4 => other.to_string(),
         5 => (value + Rational::from((1, 1_000_000_007))).to_string(),
         6 => Rational::from(value + other).to_string(),
-        // The same number in another spelling: its value does not change.
+        // The number is written in another spelling and does not change its value.
         7 => format!("{}/{}", value.numer().clone() * 6u32, value.denom().clone() * 6u32),
         8 => Rational::from(value + 1u32).to_string(),
         9 => Rational::from(value - 1u32).to_string(),

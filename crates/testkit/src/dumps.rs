@@ -1,4 +1,5 @@
-//! Dumps of schedulers changed at random, in words, numbers, lines and structure. Many of them can still be read.
+//! Dumps of schedulers that are changed at random in words, numbers, lines and structure. Many of the changed
+//! dumps can still be read.
 //!
 //! A dump has the name of a scheduler on its first line, followed by files that are separated by a line `----`, as
 //! in the corpus of the fuzz target `importers`.
@@ -9,15 +10,15 @@ use rand_pcg::Pcg64;
 
 use crate::damage::mutated;
 
-/// Most changes of one dump. With more changes hardly any dump can be read.
+/// The largest number of changes of one dump. With more changes hardly any dump can be read.
 const MOST_CHANGES: u32 = 4;
-/// Most bytes of a changed dump.
+/// The largest size of a changed dump in bytes.
 const MOST_BYTES: usize = 1 << 17;
-/// Separator between two files.
+/// The separator between two files.
 const BETWEEN: &[u8] = b"\n----\n";
 
-/// Words that replace others: numbers at the limits of readers, short lists that expand to many entries, and syntax
-/// of the dump languages.
+/// Words that replace other words: numbers at the limits of readers, short lists that expand to many entries,
+/// and syntax of the dump languages.
 const WORDS: [&str; 44] = [
     "",
     "0",
@@ -102,7 +103,7 @@ pub fn split(mut bytes: &[u8]) -> Vec<Vec<u8>> {
     files
 }
 
-/// Changes a file as a JSON document if it is one, or as words, lines or bytes.
+/// Changes a file. A JSON document is changed as a document, and any other file by words, lines or bytes.
 fn change(file: &mut Vec<u8>, random: &mut Pcg64) {
     if random.random_bool(0.4)
         && let Some(document) = mutated(file, random.random())
@@ -143,7 +144,7 @@ fn word(file: &mut Vec<u8>, random: &mut Pcg64) {
     file.splice(at.0..at.1, new);
 }
 
-/// Removes a line, repeats it, moves it, joins it with another, or cuts off the file there.
+/// Removes a line, repeats it, moves it, joins it with another line, or cuts off the file at the line.
 fn line(file: &mut Vec<u8>, random: &mut Pcg64) {
     let mut lines: Vec<Vec<u8>> = file.split(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
     let (at, to) = (random.random_range(0..lines.len()), random.random_range(0..lines.len()));

@@ -37,12 +37,12 @@ pub fn figure_1() -> Problem {
     )
 }
 
-/// Returns the DRFH allocation of Figure 1: 10 tasks each, dominant share 5/7.
+/// Returns the DRFH allocation of Figure 1. Each user has 10 tasks and the dominant share 5/7.
 pub fn figure_1_fair(problem: &Problem) -> Allocation {
     allocation(problem, r#"{"user 1": {"high-memory": 10}, "user 2": {"high-cpu": 10}}"#)
 }
 
-/// Returns the allocation of Figure 1 by DRF in every server: 6 tasks each.
+/// Returns the allocation of Figure 1 by DRF in every server. Each user has 6 tasks.
 pub fn figure_1_naive(problem: &Problem) -> Allocation {
     allocation(
         problem,
@@ -50,7 +50,7 @@ pub fn figure_1_naive(problem: &Problem) -> Allocation {
     )
 }
 
-/// Returns prices that prove that both users together never have more than 20 tasks.
+/// Returns prices that prove that both users together cannot have more than 20 tasks.
 pub fn figure_1_prices(instance: &Instance<'_>) -> Prices {
     let mut prices = Prices::zero(instance);
     prices.user_weights = vec![q("1"), q("1")];
@@ -71,8 +71,8 @@ pub fn derived(instance: &Instance<'_>) -> Vec<Claim> {
     derived_within(instance, &Rational::new())
 }
 
-/// Returns all claims that need no evidence from a solver. For an infeasible allocation, these are only the claims
-/// that it is infeasible.
+/// Returns all claims that need no evidence from a solver. For an infeasible allocation, these claims only
+/// state the infeasibility.
 pub fn derived_within(instance: &Instance<'_>, tolerance: &Rational) -> Vec<Claim> {
     let axioms = [
         Axiom::Feasible,
@@ -89,7 +89,7 @@ pub fn derived_within(instance: &Instance<'_>, tolerance: &Rational) -> Vec<Clai
     judged.iter().map(|axiom| Claim::derive(*axiom, instance, tolerance).unwrap()).collect()
 }
 
-/// Returns one vector of prices that covers these users.
+/// Returns a vector of prices that covers these users, as a level of evidence.
 pub fn level(covers: &[usize], prices: &Prices) -> Level {
     Level { covers: covers.to_vec(), prices: PriceVector::of(prices) }
 }
@@ -107,7 +107,7 @@ pub fn certificate(problem: &Problem, allocation: &Allocation, claims: Vec<Claim
     }
 }
 
-/// Checks that the certificate is valid, also after a round trip through its text.
+/// Checks that the certificate is valid, and that it is still valid after a round trip through its text.
 pub fn assert_valid(certificate: &Certificate) {
     let verdict = agreed(certificate);
     assert!(verdict.valid, "{:?}", verdict.reason);
@@ -139,7 +139,8 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     drfh_of_two.problem_sha256 = Some(problem_sha256(&two));
     all.push(("figure-1-drfh", drfh_of_two));
 
-    // The allocation of Figure 1 in doubles: one number is an ulp too large, and one is slightly negative.
+    // The allocation of Figure 1 in doubles. One number is an ulp too large, and one number is slightly
+    // negative.
     let x = allocation(
         &two,
         r#"{"user 1": {"high-memory": 10.000000000000002}, "user 2": {"high-memory": -1e-17, "high-cpu": 10}}"#,
@@ -175,7 +176,8 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     let instance = Instance::new(&two, &x).unwrap();
     all.push(("figure-1-violated", certificate(&two, &x, derived(&instance))));
 
-    // One resource and three users. One user has all its tasks, and one may not use the second server.
+    // The problem has one resource and three users. One user has all its tasks, and another may not use the
+    // second server.
     let one = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "count": 2, "capacity": {"cpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
@@ -185,7 +187,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     );
     let x = allocation(&one, r#"{"small": {"b": 1}, "bound": {"a": 5}, "free": {"a": "1/2", "b": "9/2"}}"#);
     let instance = Instance::new(&one, &x).unwrap();
-    // The levels are 1/16, 5/16 and 5/16. Everything is used, and `bound` and `free` share the rest 1 to 2 in CPU.
+    // The levels are 1/16, 5/16 and 5/16. All CPUs are used. `bound` and `free` share the rest 1 to 2.
     let mut levels = Prices::zero(&instance);
     levels.user_weights = vec![q("16"), q("16"), q("32")];
     levels.rows = vec![q("1"), q("1")];
@@ -222,7 +224,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::MaxMin, Some(Share::TaskShare), rise(None), &instance));
     all.push(("one-resource-uneven", certificate(&one, &x, claims)));
 
-    // Figure 1 with time-shared servers: a task of user 1 takes 1/10 of the time of the first server.
+    // In Figure 1 with time-shared servers, a task of user 1 takes 1/10 of the time of the first server.
     let mut x = figure_1_fair(&two);
     x.sharing = Sharing::Tdm;
     let instance = Instance::new(&two, &x).unwrap();
@@ -235,7 +237,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::MaxMin, drfh, Evidence::Levels(vec![level(&[0, 1], &prices)]), &instance));
     all.push(("figure-1-tdm", certificate(&two, &x, claims)));
 
-    // Shares and demands that depend on the class, a price of finite tasks, and a tolerance.
+    // Shares and demands depend on the class. There is a price of finite tasks, and a tolerance.
     let three = generic();
     for (name, v, tolerance) in [("generic", "3/4", "0"), ("generic-tolerance", "0.7499", "1/100")] {
         let tasks =
@@ -263,7 +265,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
         all.push((name, all_of_it));
     }
 
-    // A class that is time-shared because a user states its gamma there.
+    // The class `channel` is time-shared, because a user states its gamma there.
     let channel = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "channel", "capacity": {}}, {"name": "b", "capacity": {"cpu": 3}}],
@@ -295,7 +297,7 @@ pub fn kesidis() -> Problem {
     )
 }
 
-/// Returns an allocation with the tasks of users 1 and 2 on single servers.
+/// Returns an allocation of the tasks of users 1 and 2 to single servers.
 pub fn placed(problem: &Problem, single: &[(&str, u64, &str, &str)]) -> Allocation {
     let single = single.iter().map(|(server, index, one, two)| {
         format!(r#"{{"server": "{server}", "index": {index}, "tasks": {{"1": "{one}", "2": "{two}"}}}}"#)
@@ -343,7 +345,8 @@ fn whole_tasks() -> Vec<(&'static str, Certificate)> {
         let it = certificate(&three, &x, claims);
         all.push((name, it));
     }
-    // Half a unit is left, which is less than a task of any user. Prices prove it.
+    // Half a unit is left, which is less than a task of any user needs. Prices prove that no user can have
+    // more.
     let half = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": "19/2"}}],
@@ -376,7 +379,8 @@ pub fn ps_dsf_2() -> Problem {
     )
 }
 
-/// Returns certificates about PS-DSF that hold and that are violated, with finite tasks and a tolerance.
+/// Returns certificates about PS-DSF, of claims that hold and of claims that are violated. Some have finite
+/// tasks or a tolerance.
 fn per_server() -> Vec<(&'static str, Certificate)> {
     let mut all = Vec::new();
     let two = ps_dsf_2();
@@ -391,7 +395,8 @@ fn per_server() -> Vec<(&'static str, Certificate)> {
         let instance = Instance::new(&two, &x).unwrap();
         all.push((name, certificate(&two, &x, derived(&instance))));
     }
-    // Two classes, and a user that may use both and has half a task: THEORY, section 4.
+    // The example of docs/theory.md, section 4: two classes, and a user that may use both and has half a
+    // task.
     let finite = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 1}}],
@@ -425,7 +430,8 @@ pub fn pool() -> Problem {
     )
 }
 
-/// Returns certificates about no justified complaints and proportional fairness that hold and that are violated.
+/// Returns certificates about no justified complaints and proportional fairness, of claims that hold and of
+/// claims that are violated.
 fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     let mut all = Vec::new();
     let pool = pool();
@@ -443,7 +449,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::Proportional, alpha("1/2"), Evidence::Better(other), &instance));
     all.push(("pool", certificate(&pool, &x, claims)));
 
-    // The allocation by DRF, in which the third user has a justified complaint.
+    // In the allocation by DRF the third user has a justified complaint.
     let drf = allocation(&pool, r#"{"1": {"pool": "2/5"}, "2": {"pool": "2/5"}, "3": {"pool": "1/2"}}"#);
     let instance = Instance::new(&pool, &drf).unwrap();
     let mut claims = derived(&instance);
@@ -460,7 +466,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     claims.push(Claim::not_applicable(Axiom::Proportional, Some(Share::Generic), "no criterion".to_owned()));
     all.push(("pool-nothing", certificate(&pool, &x, claims)));
 
-    // Rounded numbers, a tolerance, a price of finite tasks, and an alpha of each kind.
+    // The certificates have rounded numbers, a tolerance, a price of finite tasks, and an alpha of each kind.
     let cluster = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "count": 3, "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 2}}],
@@ -492,7 +498,7 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     certificate_of_it.tolerance = tolerance;
     all.push(("cluster-tolerance", certificate_of_it));
 
-    // Two time-shared servers, and the share `generic`.
+    // The servers are time-shared, and the share is `generic`.
     let three = generic();
     let tasks_of_three = r#"{"t": {"a": "1/2"}, "u": {"b": "7/8"}, "v": {"a": "3/4", "b": "1/8"}}"#;
     let mut x = allocation(&three, tasks_of_three);
@@ -518,7 +524,8 @@ fn of_the_pool() -> Vec<(&'static str, Certificate)> {
     all
 }
 
-/// Returns a problem with three users whose criterion depends on the class. The demand of one of them does too.
+/// Returns a problem with three users whose criterion depends on the class. The demand of one user also
+/// depends on the class.
 pub fn generic() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],

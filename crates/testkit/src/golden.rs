@@ -3,7 +3,7 @@
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 use serde_json::{Value, json};
 
-/// Returns all cases whose id starts with `prefix`. There is at least one.
+/// Returns all cases whose id starts with `prefix`. There is at least one such case.
 pub fn cases(prefix: &str) -> Vec<Value> {
     let cases: Vec<Value> = serde_json::from_str(include_str!("../golden/cases.json")).expect("a list");
     let cases: Vec<Value> = cases.into_iter().filter(|case| id(case).starts_with(prefix)).collect();
@@ -26,7 +26,7 @@ pub fn id(case: &Value) -> &str {
     case["id"].as_str().expect("an id")
 }
 
-/// Returns the value of a string or a JSON number, as the decimal that is written.
+/// Returns the exact value of a string or a JSON number, as the decimal that is written.
 pub fn exact(value: &Value) -> Rational {
     let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     number::parse(&text).unwrap_or_else(|error| panic!("{text}: {error}"))
@@ -119,8 +119,8 @@ fn written(capacity: &str, servers: &str, jobs: &[(Vec<Rational>, Rational, Rati
         .to_string()
 }
 
-/// Returns the reservation problem of a golden case with its own loads or others. `servers` is the number of
-/// servers.
+/// Returns the reservation problem of a golden case. `servers` is its number of servers. `loads` replace the
+/// loads of the case, if they are given.
 pub fn reservation(case: &Value, servers: &str, loads: Option<&[Rational]>) -> String {
     let items = matrix(&case["inputs"]["items"]);
     let loads = loads.map_or_else(|| exacts(&case["inputs"]["rho"]), <[Rational]>::to_vec);

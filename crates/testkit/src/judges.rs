@@ -1,22 +1,22 @@
-//! The plain checkers, applied only to certificates that are small enough for them.
+//! Applies the plain checkers to certificates that are small enough for them.
 
 use evenhand_exact::{Certificate, ratio};
 use evenhand_problem::{Integer, Rational};
 
 use crate::plain;
 
-/// Most users times classes times resources for dense loops.
+/// The largest product of users, classes and resources for which dense loops are used.
 const MOST_CELLS: usize = 300;
-/// Longest certificate, in bytes.
+/// The length of the longest certificate that is judged, in bytes.
 const LONGEST: usize = 20_000;
-/// Bits by which numerator and denominator may differ where roots are judged: weights and tasks are then between
-/// about 1e-20 and 1e20.
+/// The number of bits by which numerator and denominator may differ if roots are judged. Weights and tasks
+/// are then between about 1e-20 and 1e20.
 const MODERATE_BITS: u32 = 66;
-/// Most job types for which all configurations are listed.
+/// The largest number of job types for which all configurations are listed.
 const MOST_TYPES: usize = 4;
 
-/// Returns the false statement in the certificate, if there is one. Returns `None` where the certificate is too
-/// large for plain loops.
+/// Returns the false statement in the certificate, or `Some(None)` if everything in it is true. Returns
+/// `None` if the certificate is too large for plain loops.
 pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>> {
     let problem = &certificate.problem;
     let cells = problem.n_users() * problem.n_servers() * problem.n_resources();
@@ -26,7 +26,7 @@ pub fn fault(certificate: &Certificate, length: usize) -> Option<Option<String>>
     small.then(|| plain::fault(certificate))
 }
 
-/// Returns whether roots with 200 digits after the point are precise enough for this problem.
+/// Returns `true` if roots with 200 digits after the point are precise enough for this problem.
 fn is_moderate(certificate: &Certificate) -> bool {
     let Certificate { problem, allocation, .. } = certificate;
     let far = |value: &Rational| {
@@ -37,13 +37,15 @@ fn is_moderate(certificate: &Certificate) -> bool {
     users.into_iter().all(|(n, user)| !far(user.weight()) && !far(&allocation.total(n)))
 }
 
-/// Returns whether everything in a ratio certificate is true, or `None` where it is too large.
+/// Returns `true` if everything in a ratio certificate is true. Returns `None` if the certificate is too
+/// large.
 pub fn is_true(certificate: &ratio::RatioCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
     if small { plain::ratio::is_true(certificate) } else { None }
 }
 
-/// Returns whether everything in a worst-load certificate is true, or `None` where it is too large.
+/// Returns `true` if everything in a worst-load certificate is true. Returns `None` if the certificate is too
+/// large.
 pub fn is_worst(certificate: &ratio::worst_load::WorstLoadCertificate, length: usize) -> Option<bool> {
     let small = certificate.problem.n_types() <= MOST_TYPES && length <= LONGEST;
     if small { plain::worst_load::is_true(certificate) } else { None }

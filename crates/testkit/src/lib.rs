@@ -16,8 +16,8 @@
 //! | [`dumps`] | dumps of schedulers changed at random |
 //! | [`vipr`] | a reader and checker of VIPR files, by the text of the format |
 //!
-//! Only integration tests can use it. A unit test inside `src` of a crate that this one depends on would see two
-//! versions of that crate's types.
+//! Only integration tests can use this crate. A unit test inside `src` of a crate on which this crate depends
+//! would see two versions of that crate's types.
 #![forbid(unsafe_code)]
 // The names of the helpers describe them.
 #![allow(missing_docs)]

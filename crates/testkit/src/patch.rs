@@ -1,4 +1,4 @@
-//! Changes of JSON documents, described as data.
+//! Changes of JSON documents, described as JSON values.
 //!
 //! | patch | what it does |
 //! |---|---|
@@ -11,7 +11,8 @@
 
 use serde_json::Value;
 
-/// Applies one patch. Returns `None` where its path leads nowhere, or where nothing would change.
+/// Applies one patch. Returns `None` if its path does not exist in the document, or if the patch would change
+/// nothing.
 #[must_use]
 pub fn apply(document: &mut Value, patch: &[Value]) -> Option<()> {
     let text = |at: usize| patch.get(at).and_then(Value::as_str);

@@ -1,5 +1,6 @@
-//! A slow and simple independent reference: a dense simplex method in rationals with Bland's rule, and the textbook
-//! rounds of lexicographic max-min. It uses no external solver and no groups, and leaves out no columns.
+//! A slow, simple and independent reference: a dense simplex method in rationals with Bland's rule, and the
+//! textbook rounds of lexicographic max-min. The reference uses no external solver and no groups, and leaves
+//! out no columns.
 
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Problem, Rational, Sharing};
@@ -57,12 +58,12 @@ impl Dense {
 
 /// A condensed tableau. The last entry of every row is its right-hand side.
 struct Table {
-    /// Variable of each nonbasic column.
+    /// The variable of each nonbasic column.
     columns: Vec<usize>,
-    /// Variable of each row.
+    /// The basic variable of each row.
     basic: Vec<usize>,
     rows: Vec<Vec<Rational>>,
-    /// Reduced costs, followed by minus the objective value.
+    /// The reduced costs, followed by minus the objective value.
     objective: Vec<Rational>,
 }
 
@@ -71,7 +72,7 @@ impl Table {
         &self.rows[row][self.columns.len()]
     }
 
-    /// Runs phase 1 with one artificial variable. Returns whether the programme is feasible.
+    /// Runs phase 1 with one artificial variable. Returns `true` if the programme is feasible.
     fn make_feasible(&mut self, artificial: usize) -> bool {
         let worst = (0..self.rows.len()).min_by(|&a, &b| self.rhs(a).cmp(self.rhs(b)));
         let Some(worst) = worst.filter(|&row| *self.rhs(row) < 0) else { return true };
@@ -118,7 +119,7 @@ impl Table {
         }
     }
 
-    /// Moves to the optimum by Bland's rule. Returns `false` when there is none.
+    /// Moves to the optimum by Bland's rule. Returns `false` if the objective is unbounded.
     fn ascend(&mut self) -> bool {
         loop {
             let improving = (0..self.columns.len()).filter(|&column| self.objective[column] > 0);
@@ -163,10 +164,10 @@ impl Table {
     }
 }
 
-/// The capacity and task rows of a problem. There is a column for every user on every class that it may use, and
-/// one more column at the end for free use.
+/// The capacity and task rows of a problem. There is a column for every user on every class that the user may
+/// use, and one more column at the end, whose meaning the caller chooses.
 pub struct Programme {
-    /// `(user, class)` by column.
+    /// The user and the class of each column, as `(user, class)`.
     pub placements: Vec<(usize, usize)>,
     pub rows: Vec<(Vec<Rational>, Rational)>,
 }
@@ -176,7 +177,8 @@ impl Programme {
         let is_timed = |i: usize| sharing == Sharing::Tdm || problem.servers()[i].is_time_shared();
         let mut placements = Vec::new();
         for (n, user) in problem.users().iter().enumerate() {
-            // Where a resource is missing, a row of capacity 0 bars the user. A gamma of 0 has no such row.
+            // If a server lacks a demanded resource, a row of capacity 0 bars the user. A gamma of 0 has no
+            // such row, so the column is left out.
             let fits = |i: &usize| !is_timed(*i) || !problem.unconstrained_gamma(n, *i).is_zero();
             placements
                 .extend((0..problem.n_servers()).filter(|&i| user.may_use(i)).filter(fits).map(|i| (n, i)));
@@ -226,7 +228,7 @@ impl Programme {
         self.placements.iter().map(|&(n, i)| a(n, i)).chain([last]).collect()
     }
 
-    /// Maximises `sum c(n, i) x_ni` over the rows and `extra`.
+    /// Maximises `sum c(n, i) x_ni`, plus `last` times the last column, over the rows and `extra`.
     pub fn maximise(
         &self,
         costs: impl Fn(usize, usize) -> Rational,
@@ -238,9 +240,9 @@ impl Programme {
     }
 }
 
-/// Returns `U_n` of the weighted lexicographic maximum, by user. Each round raises the least level, and tests for
-/// each user whether it can rise further while the others keep their levels. Users that cannot are fixed at that
-/// level.
+/// Returns `U_n` of the weighted lexicographic maximum for every user. Each round raises the least level.
+/// Then it tests for each user whether the user can rise further while the other users keep their levels.
+/// Users that cannot rise are fixed at the level of the round.
 pub fn lexicographic(problem: &Problem, sharing: Sharing, share: &ShareCoefficients) -> Vec<Rational> {
     let programme = Programme::new(problem, sharing);
     let value = |n: usize, i: usize| Rational::from(share.of(n, i) / problem.users()[n].weight());

@@ -14,17 +14,18 @@ use evenhand_problem::{Rational, number};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     pub variables: Vec<String>,
-    /// Whether each variable, by index, must be a whole number.
+    /// True if a variable must be a whole number, indexed by variable.
     pub integer: Vec<bool>,
     pub minimise: bool,
     pub objective: Linear,
     pub constraints: Vec<Constraint>,
     pub goal: Goal,
     pub solutions: Vec<Linear>,
-    /// Number of derivations, and number of those that round.
+    /// The number of derivations, and the number of derivations that round.
     pub derivations: usize,
     pub rounded: usize,
-    /// Number of coefficients and multipliers that are 0. Some readers compare constraints including such zeros.
+    /// The number of coefficients and multipliers that are 0. Some readers compare constraints including such
+    /// zeros.
     pub zeros: usize,
 }
 
@@ -35,7 +36,7 @@ pub enum Goal {
     Range { lower: Option<Rational>, upper: Option<Rational> },
 }
 
-/// Coefficients by variable, without zeros.
+/// The coefficients by variable, without zeros.
 pub type Linear = BTreeMap<usize, Rational>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -65,14 +66,14 @@ enum Reason {
 struct Derived {
     constraint: Constraint,
     assumptions: BTreeSet<usize>,
-    /// Index of the last constraint that may refer to this one.
+    /// The index of the last constraint that may refer to this constraint.
     last: Option<usize>,
 }
 
 /// Reads a file and checks everything in it.
 ///
 /// # Errors
-/// The fault, in words.
+/// A description of the fault.
 pub fn check(text: &str) -> Result<Checked, String> {
     let mut reader = Reader::after_comments(text)?;
     reader.expect("VER")?;
@@ -273,7 +274,7 @@ impl Checked {
         Ok(())
     }
 
-    /// Returns whether one of the two holds at every whole point.
+    /// Returns `true` if one of two constraints is satisfied at every point with whole numbers.
     fn is_split(&self, one: &Constraint, other: &Constraint) -> bool {
         let (below, above) = match (one.sense, other.sense) {
             (Sense::AtMost, Sense::AtLeast) => (one, other),
@@ -308,7 +309,8 @@ impl Constraint {
     }
 }
 
-/// Returns a suitable linear combination of constraints.
+/// Returns the sum of constraints times their multipliers. Returns an error if the multipliers do not suit
+/// the senses.
 fn combination(parts: &[(&Derived, &Rational)]) -> Result<Constraint, String> {
     let (mut most, mut least) = (false, false);
     let mut sum = Constraint {

@@ -1,4 +1,4 @@
-//! Oracle for command lines: each line of the input is an argument.
+//! The oracle for command lines. Each line of the input is an argument.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,13 +7,14 @@ use crate::grammar::{bounded, random_queues, random_reservation, random_scenario
 use crate::outside::{Limits, fault, run, shown};
 use crate::random_problem;
 
-/// The files outside of the program's folder that arguments may name.
+/// The files outside of the folder of the program that arguments may name.
 const OUTSIDE: [&str; 2] = ["/dev/null", "/dev/full"];
 
-/// Runs the program in a folder with one file of every kind, and checks that it ends as docs/formats.md says.
+/// Runs the program in a folder with one file of every kind. Checks that the program ends as docs/formats.md
+/// states.
 ///
 /// # Panics
-/// Panics if the program ends in another way, or cannot be run.
+/// Panics if the program ends in a different way, or cannot be run.
 pub fn command_line(bytes: &[u8], program: &Path) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut arguments: Vec<String> = text.lines().map(|line| line.replace('\0', "")).collect();
@@ -31,7 +32,7 @@ pub fn command_line(bytes: &[u8], program: &Path) {
     }
 }
 
-/// Returns whether `watch` would run a command that a fuzzer made up.
+/// Returns `true` if `watch` would run a command that a fuzzer generated.
 fn runs_a_program(arguments: &[String]) -> bool {
     let is_made_up = |pair: &[String]| pair[0] == "--command" && ![" ", "'"].contains(&pair[1].as_str());
     arguments.iter().any(|word| word == "watch")
@@ -39,7 +40,7 @@ fn runs_a_program(arguments: &[String]) -> bool {
             || arguments.iter().any(|word| word.starts_with("--command=")))
 }
 
-/// A folder with files of every kind, which is removed when it is dropped.
+/// A folder with files of every kind. It is removed when it is dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -64,7 +65,7 @@ impl Folder {
 
 impl Drop for Folder {
     fn drop(&mut self) {
-        // An error is ignored, because the folder may be gone already.
+        // An error is ignored, because the folder may have been removed already.
         let _ = std::fs::remove_dir_all(&self.0);
     }
 }

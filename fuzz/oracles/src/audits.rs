@@ -1,6 +1,7 @@
-//! Oracle for audits of mechanisms on random problems.
+//! The oracle for audits of mechanisms on random problems.
 //!
-//! An input is a line of words: a mechanism, a seed, and the largest numbers of problems, users, server classes and resources.
+//! An input is a line of words: a mechanism, a seed, and the largest numbers of problems, users, server
+//! classes and resources.
 
 use evenhand_audit::{Settings, Size};
 use evenhand_budget::within;
@@ -9,10 +10,11 @@ use evenhand_problem::printable;
 
 use crate::{LIMITS, certificates, pipeline, said};
 
-/// The most problems of one audit.
+/// The largest number of problems of an audit.
 const MOST_INSTANCES: u64 = 20;
 
-/// Audits a mechanism, and checks that every violation has a certificate and refutes no guarantee.
+/// Audits a mechanism. Checks that every violation has a certificate, and that no violation refutes a
+/// guarantee.
 pub fn audit(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let mut words = text.split_whitespace();
@@ -32,7 +34,8 @@ pub fn audit(bytes: &[u8]) {
                 assert!(each.violated == 0 || each.example.is_some(), "{}: no example", each.name);
                 let Some(example) = &each.example else { continue };
                 certificates::made(pipeline::as_stated(&example.examination.certificate));
-                // Rational answers near an irrational optimum satisfy only the axiom that their gap is about.
+                // A rational answer near an irrational optimum satisfies only the axiom to which its gap
+                // refers.
                 let has_gap = ["proportional", "alpha"].contains(&mechanism.info.id);
                 let is_promised = pipeline::is_promised(mechanism.info.id, &example.problem, each.axiom);
                 assert!(has_gap || !is_promised, "{} breaks {}", mechanism.info.id, each.name);

@@ -1,4 +1,4 @@
-//! Oracle for certificates of every kind: they are read, written and checked.
+//! The oracle for certificates of every kind, which are read, written and checked.
 
 use evenhand_exact::{Certificate, Evidence, Tasks, ratio};
 use evenhand_problem::format::{FormatError, Source};
@@ -12,7 +12,7 @@ use crate::said;
 trait Document: PartialEq + std::fmt::Debug + Sized {
     fn read(source: &Source<'_>) -> Result<Self, FormatError>;
     fn written(&self) -> String;
-    /// Returns the shortest equal document, without zeros.
+    /// Returns the shortest equal document. It contains no zeros.
     fn in_short(self) -> Self {
         self
     }
@@ -77,7 +77,8 @@ fn placed_without_zeros<'a>(placements: impl Iterator<Item = &'a mut Placement>)
     placements.for_each(|placement| placement.tasks.retain(|(_, x)| !x.is_zero()));
 }
 
-/// Reads, writes and checks a certificate of any kind. The kernel and the plain judges must agree on it.
+/// Reads, writes and checks a certificate of any kind. The kernel and the plain judges must give the same
+/// answer.
 pub fn certificates(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     read(&Source { name: "certificate.json", text });
@@ -102,12 +103,12 @@ fn round_trip<D: Document>(source: &Source<'_>) -> Option<D> {
     Some(written_and_read(certificate))
 }
 
-/// Writes a certificate and reads it again. Both must be equal.
+/// Writes a certificate and reads it again. The two certificates must be equal.
 fn written_and_read<D: Document>(certificate: D) -> D {
     let text = certificate.written();
     let read = D::read(&Source { name: "written", text: &text });
     let read = read.unwrap_or_else(|error| panic!("what was written cannot be read: {error}\n{text}"));
-    // Evidence that is not read is not written again. The rest is written unchanged.
+    // Evidence that is not read is not written again. All other evidence is written unchanged.
     let written = read.written();
     let again = D::read(&Source { name: "written again", text: &written });
     assert_eq!(again.map(|again| again.written()).ok(), Some(written));
@@ -116,14 +117,14 @@ fn written_and_read<D: Document>(certificate: D) -> D {
     made
 }
 
-/// Checks a new certificate: it is written, read, and accepted by the kernel if it has a claim.
+/// Checks a new certificate. It is written and read. If it has claims, the kernel must accept it.
 pub fn made(certificate: Certificate) {
     let made = written_and_read(certificate);
     let kernel = judged(&made.written()).kernel;
     assert!(matches!(kernel, Finding::Accepted | Finding::TooLarge(_)), "{kernel:?}");
 }
 
-/// Returns the judgement of a text, which must be one printable line.
+/// Returns the judgement of a text. The reason of the judgement must be a single printable line.
 fn judged(text: &str) -> Judged {
     let judged = Judged::of(text);
     assert!(judged.failure().is_none(), "{judged:?}");

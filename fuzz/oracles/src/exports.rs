@@ -1,4 +1,4 @@
-//! Oracle for exports of certificates and problems to the formats of other programs.
+//! The oracle for exports of certificates and problems to the formats of other programs.
 
 use std::fmt::Display;
 
@@ -13,7 +13,7 @@ use evenhand_testkit::vipr;
 
 use crate::{LIMITS, said};
 
-/// The longest VIPR file that the plain checker reads, in bytes.
+/// The largest size in bytes of a VIPR file that the plain checker reads.
 const MOST_CHECKED: usize = 20_000;
 
 /// Writes a certificate of any kind, or a problem, in all its export formats. A plain checker must accept the VIPR files.
@@ -64,7 +64,7 @@ fn certificate(source: &Source<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Checks that the names of files are plain and unique.
+/// Checks that file names are plain and unique.
 fn examine(export: &Export) {
     let mut names: Vec<&str> = export.files.iter().map(String::as_str).collect();
     for name in &names {

@@ -1,7 +1,7 @@
-//! Oracle for importers of cluster traces and of the dumps of schedulers.
+//! The oracle for importers of cluster traces and of dumps of schedulers.
 //!
-//! An input is a line `openb`, `google TIME user|shape` or the name of a scheduler, followed by files that are separated by lines
-//! `----`. A file may be packed.
+//! An input begins with a line that contains `openb`, `google TIME user|shape` or the name of a scheduler.
+//! Files follow, which lines `----` separate. A file may be compressed.
 
 use std::io::Cursor;
 
@@ -13,7 +13,7 @@ use evenhand_problem::snapshot::System;
 
 use crate::{readers, said};
 
-/// The separator of two files.
+/// The separator between two files.
 const BETWEEN: &[u8] = b"\n----\n";
 
 /// Imports files.
@@ -34,7 +34,7 @@ pub fn importers(bytes: &[u8]) {
     }
 }
 
-/// Checks that a snapshot is the same after it was written and read again.
+/// Checks that a snapshot does not change when it is written and read again.
 fn dumps(system: System, files: Vec<&[u8]>) {
     let inputs = files.into_iter().map(|bytes| Input::new("file", Cursor::new(bytes.to_vec())));
     let Ok(inputs) = inputs.collect() else { return };

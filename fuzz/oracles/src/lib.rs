@@ -1,7 +1,7 @@
 //! Properties that must hold for every input, including malicious ones.
 //!
-//! Every function takes the bytes of one input, and panics if a property is violated. The fuzz targets call them with generated
-//! inputs, and a test calls them with the corpus.
+//! Every function takes the bytes of an input, and panics if the input violates a property. The fuzz targets
+//! call these functions with generated inputs, and a test calls them with the corpus.
 //!
 //! | function | input | property |
 //! |---|---|---|
@@ -46,6 +46,6 @@ pub use scenarios::{checkpoints, other_checkpoint, random_checkpoint, scenarios}
 pub use small::random_problem;
 pub use tree::tree;
 
-/// The limits of one input: a few seconds, and the memory that `scripts/fuzz.sh` allows.
+/// The limits for an input: a few seconds, and the memory that `scripts/fuzz.sh` allows.
 const LIMITS: Limits =
     Limits { work: Some(Limits::A_MINUTE / 20), memory: Some(1 << 28), time: None, grows: false };

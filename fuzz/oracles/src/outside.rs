@@ -1,4 +1,4 @@
-//! Programs that run as processes with limits on time and memory, and the allowed ways in which they may end.
+//! Runs programs as processes with limits on time and memory, and checks that they end in an allowed way.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -8,24 +8,26 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The longest pause between two checks of a running program.
+/// The longest time between two checks of a running program.
 const LONGEST_NAP: Duration = Duration::from_millis(20);
-/// The seconds that a program may take for each second of its processor time, because the machine is shared.
+/// The number of seconds that a program may take for each second of its processor time, because other
+/// processes share the machine.
 const PATIENCE: u32 = 5;
-/// The most bytes of output that are kept.
+/// The largest number of bytes of output that are stored.
 const MOST_OUTPUT: u64 = 4 << 20;
 
 /// The limits of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// The limit of processor time, in seconds.
+    /// The limit of processor time in seconds.
     pub seconds: u32,
-    /// The limit of address space, in bytes.
+    /// The limit of the address space in bytes.
     pub bytes: u64,
 }
 
 impl Default for Limits {
-    /// Returns a minute and 2 GiB, plus a gigabyte of address space that programs reserve but do not use.
+    /// Returns the limits of a minute and 2 GiB. A gigabyte of address space is added, because programs
+    /// reserve memory that they do not use.
     fn default() -> Self {
         Self { seconds: 60, bytes: 3 << 30 }
     }
@@ -34,24 +36,25 @@ impl Default for Limits {
 /// The end of a program.
 #[derive(Debug, Clone)]
 pub struct End {
-    /// The exit status; `None` if a signal ended the program.
+    /// The exit status. `None` if a signal ended the program.
     pub status: Option<i32>,
-    /// The signal that ended the program.
+    /// The signal that ended the program. `None` if no signal ended it.
     pub signal: Option<i32>,
-    /// Whether the program was stopped because it took too long.
+    /// True if the program was stopped because it took too long.
     pub too_long: bool,
-    /// The content of standard output.
+    /// The bytes that the program wrote to standard output.
     pub stdout: Vec<u8>,
-    /// The content of standard error.
+    /// The bytes that the program wrote to standard error.
     pub stderr: Vec<u8>,
-    /// The time from start to end.
+    /// The time from the start to the end of the program.
     pub took: Duration,
 }
 
-/// Runs the program in a folder. Its standard input is the file `input.json` of the folder, if there is one.
+/// Runs the program in a folder. If the folder contains the file `input.json`, the file is the standard input
+/// of the program.
 ///
 /// # Errors
-/// The program cannot be started, or its output cannot be stored.
+/// If the program cannot be started, or its output cannot be stored.
 pub fn run(program: &Path, arguments: &[String], folder: &Path, limits: Limits) -> io::Result<End> {
     let (out, err) = (folder.join(".stdout"), folder.join(".stderr"));
     let input = File::open(folder.join("input.json")).map_or_else(|_| Stdio::null(), Stdio::from);
@@ -98,11 +101,11 @@ fn beginning(path: &PathBuf) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Returns the first fault of the end of a program, if there is one.
+/// Returns the first fault in the end of a program. Returns `None` if there is no fault.
 #[must_use]
 pub fn fault(arguments: &[String], end: &End) -> Option<String> {
     let stderr = String::from_utf8_lossy(&end.stderr);
-    // A program that has used up its processor time gets SIGKILL or SIGXCPU.
+    // The system sends SIGKILL or SIGXCPU to a program that has used all of its processor time.
     if end.too_long || end.signal.is_some_and(|signal| [9, 24].contains(&signal)) {
         return Some("no end within the limit on time".to_owned());
     }
@@ -140,7 +143,7 @@ fn first_line(text: &str) -> String {
     text.lines().next().unwrap_or("nothing is said").chars().take(300).collect()
 }
 
-/// Returns the program and its arguments as a shell line.
+/// Returns the program and its arguments as a line of shell.
 #[must_use]
 pub fn shown(program: &Path, arguments: &[String]) -> String {
     let mut line = program.file_name().unwrap_or_default().to_string_lossy().into_owned();

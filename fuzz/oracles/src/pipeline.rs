@@ -1,7 +1,7 @@
-//! Oracle for all steps from a problem to a checked certificate, with any numbers.
+//! The oracle for all steps from a problem to a checked certificate, with any numbers.
 //!
-//! The name of a problem may say how to solve it: `MECHANISM`, `MECHANISM float` or `alpha A`. With any other name, every mechanism
-//! is run.
+//! The name of a problem may state how to solve it: `MECHANISM`, `MECHANISM float` or `alpha A`. For any
+//! other name, every mechanism is run.
 
 use std::str::FromStr;
 
@@ -19,10 +19,11 @@ use serde_json::json;
 use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS};
 use crate::{certificates, readers, said};
 
-/// The most single servers, and the most tasks of all users together, for mechanisms of whole tasks.
+/// The largest number of single servers, and the largest number of tasks of all users together, for
+/// mechanisms of whole tasks.
 const MOST_WHOLE: u32 = 200;
 
-/// Solves, certifies, writes, reads and checks.
+/// Solves a problem, certifies the answer, and writes, reads and checks the certificate.
 pub fn pipeline(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "problem.json", text };
@@ -45,7 +46,7 @@ pub fn pipeline(bytes: &[u8]) {
     }
 }
 
-/// The request in the name of a problem.
+/// The request that the name of a problem states.
 struct Asked {
     mechanism: Option<&'static str>,
     arithmetic: Arithmetic,
@@ -86,7 +87,7 @@ fn solved(mechanism: &Mechanism, problem: &Problem, asked: &Asked) {
     }
 }
 
-/// Returns whether there are only few whole tasks and single servers.
+/// Returns `true` if the problem has only a few whole tasks and single servers.
 pub fn is_countable(problem: &Problem) -> bool {
     let total = |n| {
         let alone = problem.total_gamma(n);
@@ -126,7 +127,7 @@ fn explained(problem: &Problem, allocation: &Allocation) {
     }
 }
 
-/// Writes an allocation as `solve` does, and reads it again.
+/// Writes an allocation in the same way as `solve`, and reads it again.
 fn written(problem: &Problem, outcome: &Outcome) -> AllocationFile {
     let allocation = &outcome.allocation;
     readers::same_allocation(problem, allocation);
@@ -142,7 +143,7 @@ fn written(problem: &Problem, outcome: &Outcome) -> AllocationFile {
     file.unwrap_or_else(|error| panic!("what was written cannot be read: {error}\n{text}"))
 }
 
-/// Returns the axioms that the documentation guarantees for the mechanism.
+/// Returns the axioms that the mechanism satisfies according to the documentation.
 fn promised(id: &str, problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     let own = registry::axiom_of(allocation);
     let parameters = |axiom: Axiom| {
@@ -185,7 +186,7 @@ fn certified(
     Some(examination)
 }
 
-/// Returns a certificate whose allocation states only the fields that are judged.
+/// Returns a certificate whose allocation contains only the fields that are judged.
 pub fn as_stated(certificate: &Certificate) -> Certificate {
     let allocation =
         Allocation { alpha: None, criterion: false, rule: None, ..certificate.allocation.clone() };
@@ -197,12 +198,12 @@ fn is_solved(outcome: &Outcome) -> bool {
     ended && outcome.allocation.arithmetic == Arithmetic::Exact
 }
 
-/// Checks that guaranteed axioms hold. An answer with a gap satisfies only the axiom that the gap is about, because a user of
-/// little weight hardly counts in the sum that the gap bounds.
+/// Checks that guaranteed axioms hold. An answer with a gap satisfies only the axiom to which the gap refers,
+/// because a user with a small weight hardly changes the sum that the gap bounds.
 fn keeps_promises(id: &str, problem: &Problem, outcome: &Outcome, examination: &Examination) {
     let own = registry::axiom_of(&outcome.allocation);
     let has_gap = outcome.findings.gap.as_ref().is_some_and(|gap| *gap > 0);
-    // By the rule of a scheduler, users have other levels than by the problem's own share.
+    // Under the rule of a scheduler, users have other levels than under the problem's own share.
     let by_another_rule = outcome.allocation.rule.is_some();
     for claim in &examination.certificate.claims {
         let is_own = own.as_ref().filter(|(axiom, _)| *axiom == claim.axiom);
@@ -217,8 +218,8 @@ fn keeps_promises(id: &str, problem: &Problem, outcome: &Outcome, examination: &
     }
 }
 
-/// Returns the allocation as another program would state it, without fields about itself: in doubles, with each entry off by this
-/// fraction, upwards and downwards in turn.
+/// Returns the allocation as another program would state it, without fields about itself. Its entries are
+/// doubles that are wrong by this fraction, alternately upwards and downwards.
 fn in_doubles(allocation: &Allocation, off: f64) -> Allocation {
     let mut side = off;
     let mut stated = |x: &Rational| {

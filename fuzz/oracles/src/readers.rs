@@ -1,4 +1,4 @@
-//! Oracle for all readers of texts.
+//! The oracle for all readers of texts.
 
 use std::time::{Duration, Instant};
 
@@ -13,14 +13,15 @@ use serde_json::value::RawValue;
 
 use crate::{certificates, said};
 
-/// The longest text that is tried as a name or a number.
+/// The largest length of a text that is tried as a name or a number.
 const LONGEST_WORD: usize = 1_000;
-/// The most errors of one document that are examined, because locating a place means counting lines and fields.
+/// The largest number of errors that are examined in a document. It is bounded, because lines and fields are
+/// counted to locate the position of each error.
 const MOST_ERRORS: usize = 20;
-/// The longest time for reading a saved hunt.
+/// The time limit for reading a saved hunt.
 const HUNT: Duration = Duration::from_secs(2);
 
-/// The problem of the allocations.
+/// The problem to which the allocations belong.
 const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
     "servers": [{"name": "high-memory", "count": 3, "capacity": {"cpu": 2, "memory": 12}},
                 {"name": "high-cpu", "capacity": {"cpu": 12, "memory": 2}}],
@@ -62,7 +63,7 @@ fn number(text: &str) {
     }
 }
 
-/// Checks that a decimal is read as the same nearest double as by the standard library.
+/// Checks that a decimal is converted to the same nearest double as by the standard library.
 fn nearest_double(text: &str, value: &Rational) {
     let double = number::to_f64(value);
     if !text.contains('/') {
@@ -95,7 +96,7 @@ fn document(source: &Source<'_>) {
     }
 }
 
-/// Asks every value of the document for all its possible types, until a number of errors is reached.
+/// Reads every value of the document as each of its possible types, until a number of errors is reached.
 fn walk<'t>(document: &Document<'t>, raw: &'t RawValue, source: &Source<'_>, errors: &mut usize) {
     if *errors == 0 {
         return;
@@ -126,7 +127,7 @@ fn problem(source: &Source<'_>) {
     same_problem(&problem);
 }
 
-/// Checks that a problem is the same after it was written and read again.
+/// Checks that a problem does not change when it is written and read again.
 pub fn same_problem(problem: &Problem) {
     let text = problem_to_json(problem);
     let read = Source { name: "written", text: &text }.problem();
@@ -154,11 +155,11 @@ fn allocation(source: &Source<'_>, problem: &Problem) {
         Err(error) => return said::format_error(&error, source),
     };
     let read = same_allocation(problem, &file.allocation);
-    // Doubles are written as the nearest decimals, which are read as the same doubles.
+    // Doubles are written as the nearest decimals. Reading these decimals gives the same doubles.
     assert_eq!(same_allocation(problem, &read), read);
 }
 
-/// Checks that an allocation is the same after it was written and read again, up to its arithmetic.
+/// Checks that an allocation does not change, except for its arithmetic, when it is written and read again.
 pub fn same_allocation(problem: &Problem, allocation: &Allocation) -> Allocation {
     let text = AllocationDocument::new(problem, allocation).to_json().expect("JSON");
     let file = Source { name: "written", text: &text }.allocation(problem);

@@ -1,12 +1,12 @@
-//! Checks of messages to people: one line, with a place that exists.
+//! Checks that messages to people are a single line, and that the position in a message exists.
 
 use evenhand_problem::format::{FormatError, Source};
 use evenhand_report::{Form, Page, Terminal};
 
-/// The longest message, in bytes. It has room for a few names, but not for the content of a file.
+/// The largest size of a message in bytes. It suffices for a few names, but not for the content of a file.
 const LONGEST: usize = 4_000;
 
-/// Checks that a message has one line.
+/// Checks that a message is a single line.
 #[track_caller]
 pub fn one_line(message: &str) {
     assert!(!message.trim().is_empty(), "a message without words");
@@ -14,7 +14,7 @@ pub fn one_line(message: &str) {
     assert!(message.len() <= LONGEST, "a message of {} bytes: {message:.200}...", message.len());
 }
 
-/// Checks that an error is one line that names file, line and column, and that the place exists.
+/// Checks that an error is a single line with the file, line and column, and that this position exists.
 #[track_caller]
 pub fn format_error(error: &FormatError, source: &Source<'_>) {
     let said = error.to_string();
@@ -28,7 +28,7 @@ pub fn format_error(error: &FormatError, source: &Source<'_>) {
     assert_eq!((error.line, error.column), (before.matches('\n').count() + 1, column), "{said}");
 }
 
-/// Checks a page in every form: numbers are numbers, and no character controls a terminal.
+/// Checks a page in every format: numbers are valid numbers, and no character controls a terminal.
 pub fn page(page: &Page) {
     let terminal = Terminal { width: Some(80), colour: false };
     for form in [Form::Text(terminal), Form::Csv, Form::Markdown, Form::Latex, Form::Html] {

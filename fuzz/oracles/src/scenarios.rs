@@ -1,4 +1,4 @@
-//! Oracle for scenarios of all three kinds, and for checkpoints of their runs.
+//! The oracle for scenarios of all three kinds, and for checkpoints of their runs.
 
 use std::path::Path;
 
@@ -25,7 +25,8 @@ const SEED: u64 = 7;
 /// The separator between a scenario and a checkpoint.
 const THEN: &str = "\n----\n";
 
-/// Runs a scenario of any kind. If it has checkpoints, the run is resumed from some of them, and must give the same result.
+/// Runs a scenario of any kind. If the run has checkpoints, it is resumed from some of them, which must give
+/// the same result.
 pub fn scenarios(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "scenario.json", text };
@@ -88,7 +89,7 @@ fn tasks(document: &Document<'_>) -> Result<(), FormatError> {
     Ok(())
 }
 
-/// Runs a scenario. Returns the result if the run ends without an error and after few enough events.
+/// Runs a scenario. Returns the result if the run ends without an error and does not have too many events.
 fn run(scenario: &Scenario, from: Option<&Checkpoint>, keeper: &mut Keeper) -> Option<Simulated> {
     match simulate::run_from(scenario, SEED, from, keeper) {
         Ok(simulated) => simulated,
@@ -99,7 +100,7 @@ fn run(scenario: &Scenario, from: Option<&Checkpoint>, keeper: &mut Keeper) -> O
     }
 }
 
-/// An observer that keeps the first checkpoints, and stops a long run.
+/// An observer that stores the first checkpoints, and stops a long run.
 #[derive(Default)]
 struct Keeper {
     kept: Vec<Checkpoint>,
@@ -123,8 +124,8 @@ impl Observer for Keeper {
     }
 }
 
-/// Resumes from a checkpoint that may have been changed, both as it is and with a corrected check sum. The input is a scenario, a
-/// line `----`, and a checkpoint.
+/// Resumes a run from a checkpoint that may have been changed. The checkpoint is tried unchanged and with a
+/// corrected checksum. The input consists of a scenario, a line `----`, and a checkpoint.
 pub fn checkpoints(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Some((scenario, checkpoint)) = text.split_once(THEN) else { return };
@@ -145,7 +146,8 @@ pub fn checkpoints(bytes: &[u8]) {
     }
 }
 
-/// Returns the input with another scenario or a damaged checkpoint; `None` if that is no document.
+/// Returns the input with another scenario or with a damaged checkpoint. Returns `None` if the damaged part
+/// is not a document.
 #[must_use]
 pub fn other_checkpoint(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
     let (scenario, checkpoint) = std::str::from_utf8(bytes).ok()?.split_once(THEN)?;
@@ -159,7 +161,7 @@ pub fn other_checkpoint(bytes: &[u8], seed: u32) -> Option<Vec<u8>> {
     )
 }
 
-/// Returns the checkpoint with a corrected check sum of its words (FNV-1a), as an attacker would state it.
+/// Returns the checkpoint with a corrected checksum of its words (FNV-1a), as an attacker would state it.
 fn with_its_sum(checkpoint: &str) -> Option<String> {
     let mut document: Value = serde_json::from_str(checkpoint).ok()?;
     let words: Option<Vec<u64>> = document.get("words")?.as_array()?.iter().map(Value::as_u64).collect();
@@ -171,7 +173,8 @@ fn with_its_sum(checkpoint: &str) -> Option<String> {
     Some(document.to_string())
 }
 
-/// Returns a random scenario and a checkpoint of its run, as [`checkpoints`] reads them. It is empty if the run has none.
+/// Returns a random scenario and a checkpoint of its run, in the form that [`checkpoints`] reads. The result
+/// is empty if the run has no checkpoint.
 #[must_use]
 pub fn random_checkpoint(seed: u32) -> Vec<u8> {
     let bytes = crate::grammar::random_scenario(seed);

@@ -6,14 +6,14 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-/// The most users of a problem that is solved by every mechanism.
+/// The largest number of users of a problem that every mechanism solves.
 pub const MOST_USERS: usize = 4;
-/// The most server classes of such a problem.
+/// The largest number of server classes of such a problem.
 pub const MOST_CLASSES: usize = 3;
-/// The most resources of such a problem.
+/// The largest number of resources of such a problem.
 pub const MOST_RESOURCES: usize = 3;
 
-/// Returns the text of a problem. Its name says what the pipeline does with it.
+/// Returns the text of a problem. The name of the problem determines how the pipeline solves it.
 #[must_use]
 pub fn random_problem(seed: u32) -> Vec<u8> {
     let mut rng = Pcg64::seed_from_u64(seed.into());
@@ -40,7 +40,8 @@ pub fn random_problem(seed: u32) -> Vec<u8> {
     document.to_string().into_bytes()
 }
 
-/// Returns a name for a problem: a mechanism, in some cases with an exponent or with `float`.
+/// Returns a name for a problem: the name of a mechanism, in some cases followed by an exponent or by
+/// `float`.
 fn asked(rng: &mut Pcg64) -> String {
     let mechanism = registry::ALL.choose(rng).expect("there are mechanisms");
     let exponent = ["2", "1/3", "10"].choose(rng).filter(|_| mechanism.takes("alpha"));
@@ -76,7 +77,8 @@ fn user(name: &str, classes: &[String], resources: &[String], spread: i32, rng: 
     user
 }
 
-/// Returns a quantity for each resource, some of them 0. With `positive`, at least one is positive.
+/// Returns a quantity for each resource. Some quantities are 0. If `positive` is set, at least one quantity
+/// is positive.
 fn vector(resources: &[String], spread: i32, positive: bool, rng: &mut Pcg64) -> Map<String, Value> {
     let sure = rng.random_range(0..resources.len());
     let mut of = |(r, name): (usize, &String)| {
@@ -86,7 +88,7 @@ fn vector(resources: &[String], spread: i32, positive: bool, rng: &mut Pcg64) ->
     resources.iter().enumerate().map(&mut of).collect()
 }
 
-/// Returns a positive number, up to `spread` decimal places away from small integers.
+/// Returns a positive number that differs from a small integer by up to `spread` orders of magnitude.
 pub fn quantity(spread: i32, rng: &mut Pcg64) -> String {
     let exponent = if rng.random_bool(0.5) { rng.random_range(-spread..=spread) } else { 0 };
     match rng.random_range(0..4) {

@@ -1,7 +1,7 @@
-//! Oracle for problems with groups, by every rule that compares siblings.
+//! The oracle for problems with groups, under every rule that compares siblings.
 //!
-//! The name of a problem is the rule and the flags without dashes, such as `kueue no-nominal-first`. Any other name means the
-//! problem's own share.
+//! The name of a problem is the rule, followed by flags without dashes, such as `kueue no-nominal-first`. Any
+//! other name stands for the problem's own share.
 
 use evenhand_budget::within;
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, registry, tree};
@@ -13,7 +13,7 @@ use crate::grammar::MOST_GROUPS;
 use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS};
 use crate::{LIMITS, pipeline, readers, said};
 
-/// Solves by groups, in fractional and in whole tasks, certifies and explains.
+/// Solves a problem by groups, in fractional and in whole tasks. Certifies and explains the answers.
 pub fn tree(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let source = Source { name: "problem.json", text };
@@ -57,13 +57,13 @@ fn solved(mechanism: &Mechanism, problem: &Problem) {
     pipeline::told(mechanism.info.id, problem, &outcome);
 }
 
-/// Returns the flags in the name of the problem, as far as the mechanism accepts them.
+/// Returns those flags in the name of the problem that the mechanism accepts.
 fn flags(mechanism: &Mechanism, name: &str) -> Flags {
     let mut words = name.split(' ');
     let mut flags = Flags::new(Arithmetic::Exact);
     if let Some(rule) = words.next().filter(|rule| !rule.is_empty() && mechanism.takes("rule")) {
         flags = flags.with("rule", rule.to_owned());
-        // The name is not a rule.
+        // The name is not the name of a rule.
         if mechanism.check(&flags).is_err() {
             flags = Flags::new(Arithmetic::Exact);
         }

@@ -1,4 +1,4 @@
-//! The corpus of the fuzz targets: every input ends without a fault.
+//! Tests of the corpus of the fuzz targets: every input ends without a fault.
 #![allow(missing_docs)]
 
 use std::panic::catch_unwind;
@@ -9,7 +9,7 @@ use evenhand_oracles::{other_checkpoint, random_checkpoint};
 use evenhand_problem::format::Source;
 use evenhand_testkit::certificates::{accepted, malformed, rejected};
 
-/// The inputs on which the program once failed.
+/// The folder with the inputs on which the program once failed.
 const DEFECTS: &str = "crates/evenhand/tests/defects";
 
 fn files(folder: &Path) -> Vec<PathBuf> {
@@ -23,7 +23,7 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Runs a target on every file of the folders, which are relative to the root of the repository.
+/// Runs a target on every file in the folders. The folders are relative to the root of the repository.
 fn replay(target: fn(&[u8]), folders: &[&str]) {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut wrong = Vec::new();
@@ -46,7 +46,7 @@ fn certificates() {
     replay(evenhand_oracles::certificates, &["fuzz/corpus/certificates", DEFECTS]);
 }
 
-/// Runs the targets on the certificates of the test kit.
+/// Runs the target on the certificates of the test kit.
 #[test]
 fn certificates_of_the_checker() {
     let all = accepted().into_iter().chain(rejected()).chain(malformed());
@@ -90,7 +90,8 @@ fn exports() {
     replay(evenhand_oracles::export, &folders);
 }
 
-/// Runs the targets on inputs of the grammars, without a fuzzer. Most of these are valid and get an answer.
+/// Runs the targets on inputs from the grammars, without a fuzzer. Most of these inputs are valid and get an
+/// answer.
 #[test]
 fn inputs_of_the_grammars() {
     let mut read = [0; 4];

@@ -1,5 +1,5 @@
-//! Checks before a release: known advisories against the locked crates, the number of unsafe lines, and tests that would never
-//! run.
+//! Checks before a release: known advisories for the locked crates, the number of unsafe lines, and tests
+//! that would never run.
 #![allow(missing_docs)]
 
 use std::cmp::Ordering;
@@ -16,7 +16,7 @@ fn read(name: &str) -> String {
 
 type Version = (Vec<u64>, bool);
 
-/// Returns the three numbers of a version, and whether it is a release.
+/// Returns the three numbers of a version, and `true` if the version is a release.
 fn version(text: &str) -> Version {
     let (numbers, rest) = text.split_once(['-', '+']).unwrap_or((text, ""));
     let mut numbers: Vec<u64> = numbers.split('.').map(|number| number.parse().unwrap()).collect();
@@ -24,7 +24,7 @@ fn version(text: &str) -> Version {
     (numbers, rest.is_empty() || text.contains('+'))
 }
 
-/// Returns whether a version meets a requirement such as `>= 0.8.4, < 0.9.0`.
+/// Returns `true` if a version meets a requirement such as `>= 0.8.4, < 0.9.0`.
 fn keeps(found: &Version, requirement: &str) -> bool {
     requirement.split(',').all(|part| {
         let part = part.trim();
@@ -65,7 +65,8 @@ fn requirements_are_read_as_cargo_does() {
     }
 }
 
-/// Compares every locked version with the excerpt of RustSec's database. Each exception in deny.toml needs a reason there.
+/// Compares every locked version with the excerpt of RustSec's database. Each exception needs a reason in
+/// deny.toml.
 #[test]
 fn no_locked_crate_has_an_advisory() {
     let mut locked: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -100,7 +101,7 @@ fn no_locked_crate_has_an_advisory() {
     assert!(affected.is_empty(), "{affected:#?}");
 }
 
-/// Collects every `.rs` file of the workspace, without build products.
+/// Collects all `.rs` files of the workspace, without build products.
 fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -113,7 +114,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// The table of fuzz/README.md names every file with unsafe blocks, and their number.
+/// The table of fuzz/README.md states every file with unsafe blocks, and their number.
 #[test]
 fn the_unsafe_blocks_are_those_of_the_table() {
     let root = root().canonicalize().unwrap();
@@ -143,7 +144,8 @@ fn the_unsafe_blocks_are_those_of_the_table() {
     assert_eq!(rows.collect::<BTreeMap<String, usize>>(), found);
 }
 
-/// Compiling a crate for its inner tests takes as long as compiling it, so crates without inner tests say `test = false`.
+/// Compiling a crate for its inner tests takes as long as compiling the crate. Crates without inner tests
+/// must therefore state `test = false`.
 #[test]
 fn tests_stand_where_they_run() {
     let mut untested = 0;
@@ -157,7 +159,8 @@ fn tests_stand_where_they_run() {
         if !targets.iter().any(|section| !runs(section)) || member == "bindings/python" {
             continue;
         }
-        // The root of a target that is next to another one with tests. The others are libraries and programs of one file.
+        // A target without tests may be next to another target with tests, so only its root file is examined.
+        // Other targets without tests are libraries and programs with a single file.
         let root = root().join(member).canonicalize().unwrap();
         let path = |section: &&str| {
             let stated = section.split("\npath = \"").nth(1).and_then(|rest| rest.split('"').next());

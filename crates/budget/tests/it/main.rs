@@ -1,4 +1,4 @@
-//! Limits of work, memory and time, in one thread and in several.
+//! Tests of the limits on work, memory and time, in one thread and in several threads.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
@@ -71,7 +71,7 @@ fn inner_limits_are_paid_by_the_outer_ones_too() {
     let outer = within(&work(100), || {
         assert!(within(&work(10), || charge(11, "inner")).is_err());
         assert_eq!(within(&work(60), || charge(50, "inner")), Ok(()));
-        // The outer limits were never charged the 11 steps that the inner limit refused.
+        // The 11 steps that the inner limit refused were never charged to the outer limits.
         assert_eq!((spent(), work_left()), (50, Some(50)));
         within(&work(1_000), || charge(51, "beyond the outer limit"))
     });

@@ -17,7 +17,7 @@ use super::cluster::{Cluster, Tasks, Traits};
 use evenhand_import::ImportError;
 use evenhand_import::Ordered;
 
-/// A user of the problem: tasks of one shape with one set of classes.
+/// A user of the problem: the tasks of one shape that may use the same set of classes.
 #[derive(Clone, PartialEq, Eq, Hash)]
 struct UserKey {
     group: Option<usize>,
@@ -28,7 +28,8 @@ struct UserKey {
     traits: Traits,
 }
 
-/// The users, in the order in which the dump first names their tasks, and the sets of classes that users may use.
+/// The users and the sets of classes that users may use. The users are in the order in which the dump first
+/// names their tasks.
 struct Users {
     list: Ordered<UserKey, UserTasks>,
     sets: Ordered<Vec<usize>, ()>,
@@ -42,7 +43,8 @@ struct UserTasks {
     admitted: u64,
 }
 
-/// Builds a snapshot. `allowed` has a row for each rule: whether the rule allows a server, by the server's profile.
+/// Builds a snapshot. `allowed` states for each rule and each profile of a server whether the rule allows
+/// servers of this profile.
 pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Result<Snapshot, ImportError> {
     known_places(&mut cluster)?;
     let classes = classes(&mut cluster, allowed, part);
@@ -54,7 +56,7 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     let constraints = constraints(&cluster, &classes, allowed, &users);
     let closed = closed(&cluster, &classes);
     let users: Vec<UserTasks> = users.list.into_entries().into_iter().map(|(_, tasks)| tasks).collect();
-    // A class that stands for a quota has no servers with names.
+    // A class that stands for a quota has no named servers.
     let are_named = |class: &&Class| class.servers.iter().all(|s| !cluster.quotas.contains(s));
     let names = |class: &Class| {
         let servers = Some(class).filter(are_named).into_iter().flat_map(|class| &class.servers);
@@ -92,11 +94,12 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
         let owned = &cluster.owned;
         let since = |name: &String| owned.get(name).map(|of| of.since.as_str()).unwrap_or_default();
         let running = running.map(|((server, index), mut names)| {
-            // The oldest task comes first. The sort is stable, so tasks without a start time keep their order.
+            // The oldest task comes first. The sort is stable, so tasks without a start time stay in the
+            // order of the dump.
             names.sort_by(|a, b| since(a).cmp(since(b)));
             let owner = |name: &String| owned.get(name).map(|of| of.owner.clone()).unwrap_or_default();
             let owners: Vec<String> = names.iter().map(owner).collect();
-            // For these systems an empty owner means that the pod has no owner.
+            // These systems state the owner of every pod, so an empty owner means that the pod has no owner.
             let is_known = cluster.system.starts_pods_again() && !owned.is_empty();
             let some = |list: Vec<String>, is_known: bool| {
                 if is_known || list.iter().any(|of| !of.is_empty()) { list } else { Vec::new() }
@@ -118,7 +121,7 @@ pub(super) fn build(mut cluster: Cluster, allowed: &Allowed, part: &Part) -> Res
     Ok(snapshot)
 }
 
-/// Returns the constraints of all users that have a constraint.
+/// Returns the constraints of all users that have at least one constraint.
 fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &Users) -> Vec<Constraint> {
     let mut list = Vec::new();
     for (user, (key, tasks)) in users.list.entries().iter().enumerate() {
@@ -131,7 +134,8 @@ fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &
                 class_sets.push(set);
             }
         }
-        // A set that contains all classes of the user is no constraint, and neither are sets for a gang of one task.
+        // A set that contains all classes of the user has no effect. Sets for a gang of one task
+        // have no effect either.
         if key.gang == 1 || class_sets.iter().any(|set| set.len() == own.len()) {
             class_sets.clear();
         }
@@ -155,7 +159,7 @@ fn constraints(cluster: &Cluster, classes: &Classes, allowed: &Allowed, users: &
     list
 }
 
-/// Removes the keys of users that start together with no other user.
+/// Removes the key of each user that starts together with no other user.
 fn drop_lone_words(list: &mut Vec<Constraint>) {
     let mut count: BTreeMap<String, usize> = BTreeMap::new();
     list.iter().for_each(|of| *count.entry(of.together.clone()).or_default() += 1);
@@ -174,7 +178,7 @@ fn closed(cluster: &Cluster, classes: &Classes) -> Vec<Closed> {
     classes.list.iter().enumerate().filter_map(of).collect()
 }
 
-/// Leaves out tasks on servers that are not in the dump.
+/// Leaves out the tasks on servers that are not in the dump.
 fn known_places(cluster: &mut Cluster) -> Result<(), ImportError> {
     if cluster.servers.entries().is_empty() {
         return Err(ImportError::Dumps("the dump has no servers".to_owned()));
@@ -243,7 +247,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
         };
         let Tasks { running, waiting, admitted } = tasks;
         for (place, name) in running {
-            // Every server with running tasks belongs to a class, unless it is left out.
+            // Every server with running tasks belongs to a class unless the server is left out.
             let Some((class, index)) = at[place] else { continue };
             let fitting = &sets.entries()[own].0;
             let of = match fitting.binary_search(&class) {
@@ -280,7 +284,7 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
     Users { list: users, sets }
 }
 
-/// Returns the description of waiting tasks that fit on no class.
+/// Returns the description of waiting tasks that do not fit on any class.
 fn nowhere(may_use: &[usize]) -> &'static str {
     if may_use.is_empty() {
         return "waiting tasks that no server is allowed to run";
@@ -348,7 +352,8 @@ fn problem(
     })
 }
 
-/// Returns the groups with their limits on classes. Amounts of resources that the problem does not have are left out.
+/// Returns the groups with their limits on classes. Amounts of resources that are not in the problem are left
+/// out.
 fn groups(
     cluster: &mut Cluster,
     classes: &Classes,
@@ -449,8 +454,8 @@ fn allocation(cluster: &Cluster, problem: &Problem, users: &[UserTasks]) -> Allo
     allocation
 }
 
-/// Assigns admitted tasks to classes: as many to each class as its free capacity holds, and the rest to the first
-/// class.
+/// Assigns admitted tasks to classes: to each class as many tasks as fit into its free capacity, and all
+/// other tasks to the first class.
 fn admit(allocation: &mut Allocation, problem: &Problem, users: &[UserTasks]) {
     let mut free: Vec<Vec<Rational>> = problem
         .servers()

@@ -1,11 +1,13 @@
 //! Server classes: servers on which the same tasks may run, and whose capacities are similar.
 //!
-//! Equal machines report slightly different amounts of memory. Servers that differ by at most a given fraction become one
-//! class, which has the least of each amount. A server joins a class only if the tasks that run on it fit into these amounts.
-//! So all running tasks fit into the problem. The difference between each server and its class is recorded exactly.
+//! Identical machines report slightly different amounts of memory. Servers whose capacities differ by at most
+//! a given fraction become one class. The capacity of the class is the least amount of each resource among
+//! its servers. A server joins a class only if the tasks that run on it fit into this capacity, so all
+//! running tasks fit into the problem. The difference between the capacity of each server and that of its
+//! class is recorded exactly.
 //!
-//! A waiting task may fit on a server, but not into the smaller amounts of its class. The servers on which such a task fits
-//! then get classes of their own. The least amounts of such a class suffice for the task.
+//! A waiting task may fit on a server, but not into the smaller capacity of its class. The servers on which
+//! such a task fits then get classes of their own, whose capacity suffices for the task.
 
 use std::collections::BTreeMap;
 
@@ -22,13 +24,13 @@ const ROUNDS: usize = 8;
 /// The number of rounds in which servers are separated by the waiting tasks that fit on them. After these rounds, only
 /// equal servers form a class.
 const REFINEMENTS: usize = 8;
-/// The size of one amount of a class in memory, in bytes.
+/// The memory of one amount of a class, in bytes.
 const OF_AN_AMOUNT: u64 = 128;
 
 /// The server classes of a cluster.
 pub(super) struct Classes {
     pub list: Vec<Class>,
-    /// The class of each server, and the index of the server in its class; `None` if the server is left out.
+    /// The class of each server, and the index of the server in its class. `None` if the server is left out.
     pub of: Vec<Option<(usize, u64)>>,
     /// The positions of the resources of the problem.
     pub kept: Vec<usize>,
@@ -37,17 +39,17 @@ pub(super) struct Classes {
 /// Servers that count as equal.
 pub(super) struct Class {
     pub name: String,
-    /// The servers in the order of the dump.
+    /// The servers, in the order of the dump.
     pub servers: Vec<usize>,
-    /// The capacity of each of these servers, by the position of the resource.
+    /// The capacity of each server, by the position of the resource.
     pub capacity: Amounts,
-    /// The profile of its servers. Rules allow or exclude a class by its profile.
+    /// The profile of the servers. Rules allow or exclude a class by its profile.
     pub profile: usize,
-    /// Whether its servers take no new tasks.
+    /// True if the servers take no new tasks.
     pub is_closed: bool,
 }
 
-/// Whether a rule allows a server, by the rule and then by the profile of the server.
+/// True if a rule allows the servers of a profile; indexed by rule and then by profile.
 pub(super) type Allowed = Vec<Vec<bool>>;
 
 /// The largest fraction of its capacity that a server may lose by joining a class.
@@ -58,7 +60,8 @@ pub(super) fn classes(cluster: &mut Cluster, allowed: &Allowed, part: &Part) -> 
     let used = used(cluster);
     let kept = kept(cluster, &used);
     let columns = columns(cluster, allowed);
-    // Open servers of one column may become one class. Each closed server with tasks, and each quota, is a class of its own.
+    // Open servers of one column may become one class. Each closed server with tasks is a class of its own,
+    // and so is each quota.
     let mut open: Vec<usize> = Vec::new();
     let mut found: Vec<(Vec<usize>, Amounts, bool)> = Vec::new();
     let has_no_tasks = cluster.tasks.entries().is_empty();
@@ -137,9 +140,9 @@ fn used(cluster: &Cluster) -> Vec<Amounts> {
     used
 }
 
-/// Returns the positions of the resources of the problem, and records the other resources as left out. The problem has
-/// the resources of running tasks, the resources that both a task demands and a server has, and the resources that the
-/// system always keeps if a server has them.
+/// Returns the positions of the resources of the problem, and records the other resources as left out. The
+/// problem has three kinds of resources: resources that running tasks demand, resources that both a task
+/// demands and a server has, and resources of servers that the system always includes.
 fn kept(cluster: &mut Cluster, used: &[Amounts]) -> Vec<usize> {
     let n_resources = cluster.resources.entries().len();
     let (mut has, mut asked, mut runs) =
@@ -164,7 +167,7 @@ fn kept(cluster: &mut Cluster, used: &[Amounts]) -> Vec<usize> {
 struct Columns {
     /// The column of each profile.
     of: Vec<usize>,
-    /// Whether a rule of some task allows the profiles of the column, for each column.
+    /// True if a rule of some task allows the profiles of the column; indexed by column.
     is_asked: Vec<bool>,
 }
 
@@ -200,15 +203,16 @@ impl<'w> Waiting<'w> {
         Self { allowed, demands: demands.collect() }
     }
 
-    /// Returns the demands that fit on a server but not into the capacity of its class. Demands in `told_apart` are
-    /// left out, because servers are already separated by them.
+    /// Returns the demands that fit on a server but not into the capacity of its class. Demands in
+    /// `told_apart` are left out, because servers with and without free capacity for these demands are
+    /// already in different classes.
     fn lost(
         &self,
         merging: &Merging<'_>,
         classes: &[(Vec<usize>, Amounts)],
         told_apart: &[&Named],
     ) -> Vec<&'w Named> {
-        // A class of equal servers has the capacity of each of them, so no demand is lost.
+        // All servers of such a class have its capacity, so no demand is lost.
         let rounded: Vec<(&Vec<usize>, &Amounts, Amounts)> = classes
             .iter()
             .filter(|(members, _)| members.len() > 1)
@@ -271,7 +275,7 @@ impl Merging<'_> {
         classes
     }
 
-    /// Returns whether a demand fits on a server without tasks.
+    /// Returns `true` if a demand fits on a server without tasks.
     fn fits(&self, s: usize, demand: &Named) -> bool {
         let capacity = &self.servers[s].1.capacity;
         demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
@@ -361,8 +365,8 @@ impl Merging<'_> {
     }
 }
 
-/// Returns the names of classes. A class of one server has the name of the server. Any other class has the hint of its servers
-/// as its name, with a number if several classes would have the same name.
+/// Returns the names of classes. A class of one server has the name of the server. Any other class has the
+/// hint of its servers as its name, followed by a number if several classes would have the same name.
 fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) -> Vec<String> {
     let wished = |members: &[usize]| match members {
         [s] => servers[*s].0.clone(),
@@ -376,7 +380,7 @@ fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) ->
     let mut times: Ordered<String, usize> = Ordered::default();
     wished.iter().for_each(|name| *times.value(name, || 0) += 1);
     let mut taken: std::collections::HashSet<String> = std::collections::HashSet::new();
-    // Names without a number are reserved first, so that no name with a number equals one of these names.
+    // Names without a number are reserved first, so that no numbered name equals such a name.
     let is_sole = |name: &String| times.find(name).is_some_and(|at| times.entries()[at].1 == 1);
     taken.extend(wished.iter().filter(|name| is_sole(name)).cloned());
     let mut next: Ordered<String, usize> = Ordered::default();
@@ -396,7 +400,7 @@ fn names(servers: &[(String, Server)], found: &[(Vec<usize>, Amounts, bool)]) ->
     wished.iter().map(number).collect()
 }
 
-/// Records the open servers whose tasks demand more than the servers have.
+/// Records the open servers whose tasks demand more than the capacity of the server.
 fn overcommitted(cluster: &mut Cluster, used: &[Amounts]) {
     let is_over = |server: &Server, used: &Amounts| {
         let has = |r: &usize| server.capacity.get(r).unwrap_or(Rational::ZERO);

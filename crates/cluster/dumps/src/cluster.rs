@@ -1,4 +1,4 @@
-//! The common form of all dumps: servers, groups, and tasks by shape, with a list of everything that is left out.
+//! The common form of all dumps: servers, groups, tasks by shape, and a list of all data that are left out.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -10,16 +10,17 @@ use rug::Rational;
 
 use evenhand_import::Ordered;
 
-/// Amounts by the position of their resource in [`Cluster::resources`].
+/// Amounts, keyed by the position of the resource in [`Cluster::resources`].
 pub(super) type Amounts = BTreeMap<usize, Rational>;
 
-/// The largest number of names of waiting tasks that are kept for one entry of a dump. An array of jobs may have millions.
+/// The largest number of names of waiting tasks that are stored for one entry of a dump. An array of jobs may
+/// have millions of tasks.
 pub(super) const MOST_TASK_NAMES: u64 = 1000;
 
 /// A cluster as a dump describes it.
 pub(super) struct Cluster {
     pub system: System,
-    /// Resources that are kept even if no task demands them.
+    /// Resources that are in the problem even if no task demands them.
     pub always: &'static [&'static str],
     pub resources: Ordered<String, ()>,
     pub servers: Ordered<String, Server>,
@@ -32,7 +33,8 @@ pub(super) struct Cluster {
     pub limits_on: Vec<LimitOn>,
     /// The owner, start time and gang of running tasks, by the name of the task.
     pub owned: HashMap<String, Owned>,
-    /// The rule by which tasks of other groups may be stopped for a group, with the position of the group.
+    /// The groups whose tasks may take capacity from running tasks, each by its position and with the rule
+    /// that says which tasks may be stopped.
     pub preemption: Vec<(usize, Victims)>,
     pub reported: Vec<ReportedNumber>,
     /// Time limits and priorities, each with the name of its task. Tasks that are left out of the snapshot may have
@@ -51,57 +53,58 @@ pub(super) struct Cluster {
 /// Data of a running task.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Owned {
-    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`; empty if there is none.
+    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`. Empty if the task has no owner.
     pub owner: String,
-    /// The start time, in a form whose order as text is the order of time; may be empty.
+    /// The start time as a text. The alphabetical order of these texts is the order of the times. Empty if
+    /// the start time is not known.
     pub since: String,
-    /// The gang of the task; empty if it has none.
+    /// The gang of the task. Empty if the task belongs to no gang.
     pub gang: String,
 }
 
-/// The constraints of the tasks of a shape. The default has no constraints.
+/// The constraints of the tasks of a shape. The default is no constraints.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(super) struct Traits {
-    /// The priority; tasks of a higher priority come first.
+    /// The priority. Tasks of a higher priority come first.
     pub priority: i64,
-    /// Whether the tasks may never be stopped.
+    /// True if the tasks may never be stopped.
     pub is_protected: bool,
-    /// Whether each task of a gang needs a server of its own.
+    /// True if each task of a gang needs a server of its own.
     pub on_distinct_servers: bool,
     /// Rules for the servers of a gang: at least one of these rules must allow the servers of all its tasks. If the
     /// list is empty, only the rule of the shape counts.
     pub one_of: Vec<usize>,
-    /// A key that is equal for shapes that start together; empty if the shape starts alone.
+    /// A key that is equal for shapes that start together. Empty if the shape starts alone.
     pub together: String,
     /// A number that distinguishes otherwise equal shapes that start together.
     pub part: usize,
-    /// Descriptions of conditions that also decide whether a task could start, and that are not modelled.
+    /// Descriptions of conditions that also decide whether a task could start, but that are not modelled.
     pub not_modelled: Vec<String>,
 }
 
-/// Memory for copies of names, which is taken from the budget before the copies are made.
+/// The memory for copies of names. It is taken from the budget before the copies are made.
 ///
 /// A dump states a name once, and the snapshot may repeat it a million times: for each task of a job, for each server of
 /// a row, or for each level above a queue.
 #[derive(Default)]
 struct Memory {
-    /// The number of bytes that are not yet taken from the budget.
+    /// The number of bytes that have not been taken from the budget yet.
     pending: u64,
     held: Vec<Held>,
 }
 
 /// The number of bytes that are taken from the budget at once.
 const AT_ONCE: u64 = 1 << 20;
-/// The number of bytes of a copy of a name in addition to its characters: its entry in a list, and the overhead of the
-/// allocator.
+/// The number of bytes of a copy of a name in addition to its characters: its entry in a list, and the
+/// overhead of the allocator.
 const OF_A_NAME: u64 = 64;
 
 /// A single server.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Server {
-    /// The amounts that the tasks of the snapshot can use.
+    /// The amounts that tasks of the snapshot can use.
     pub capacity: Amounts,
-    /// The reason why the server takes no new tasks; `None` if it takes them.
+    /// The reason why the server takes no new tasks. `None` if the server takes new tasks.
     pub closed: Option<&'static str>,
     /// A suitable name for a class of such servers.
     pub hint: String,
@@ -125,15 +128,15 @@ pub(super) struct Shape {
 /// The tasks of a shape.
 #[derive(Default)]
 pub(super) struct Tasks {
-    /// Running tasks: the position of the server in [`Cluster::places`], and the name of the task.
+    /// The running tasks, each with its name and the position of its server in [`Cluster::places`].
     pub running: Vec<(usize, String)>,
-    /// Waiting tasks by reason.
+    /// The waiting tasks by reason.
     pub waiting: Ordered<String, Waits>,
-    /// The number of admitted tasks that have no server yet.
+    /// The number of admitted tasks without a server.
     pub admitted: u64,
 }
 
-/// Tasks that wait for one reason.
+/// Tasks that wait for the same reason.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
     pub tasks: u64,
@@ -149,16 +152,16 @@ pub(super) struct LimitOn {
 
 /// A number that the scheduler reports.
 pub(super) struct ReportedNumber {
-    /// The name of the group; `None` if the number is about the cluster.
+    /// The name of the group. `None` if the number is about the whole cluster.
     pub group: Option<String>,
-    /// The scheduler's own name of the number.
+    /// The name of the number in the scheduler's documentation or source.
     pub what: &'static str,
     pub resource: Option<String>,
-    /// The number; `None` is infinity.
+    /// The number. `None` stands for infinity.
     pub value: Option<Rational>,
 }
 
-/// The data that are left out of the snapshot, by description.
+/// The data that are left out of the snapshot, keyed by their description.
 #[derive(Default)]
 pub(super) struct LeftOut(Ordered<String, NotModelled>);
 
@@ -209,22 +212,22 @@ impl Cluster {
         cluster
     }
 
-    /// Returns the position of a resource, which is added if it is new.
+    /// Returns the position of a resource. A new resource is added.
     pub fn resource(&mut self, name: &str) -> usize {
         self.resources.place(name, || ())
     }
 
-    /// Returns the position of a group, which is added if it is new.
+    /// Returns the position of a group. A new group is added.
     pub fn group(&mut self, name: &str) -> usize {
         self.groups.place(name, || GroupSpec { name: name.to_owned(), ..GroupSpec::default() })
     }
 
-    /// Returns the tasks of a shape without constraints. Demands of 0 are dropped.
+    /// Returns the tasks of a shape without constraints. Demands of 0 are removed.
     pub fn tasks(&mut self, group: Option<usize>, demand: &Amounts, rule: usize, gang: u64) -> &mut Tasks {
         self.tasks_with(group, demand, rule, gang, Traits::default())
     }
 
-    /// Returns the tasks of a shape with constraints. Demands of 0 are dropped.
+    /// Returns the tasks of a shape with constraints. Demands of 0 are removed.
     pub fn tasks_with(
         &mut self,
         group: Option<usize>,
@@ -253,7 +256,7 @@ impl Cluster {
         }
     }
 
-    /// Returns the position in [`Cluster::places`] of a server on which tasks run, which is added if it is new.
+    /// Returns the position in [`Cluster::places`] of a server on which tasks run. A new server is added.
     pub fn place(&mut self, server: &str) -> usize {
         self.places.place(server, || ())
     }
@@ -270,7 +273,7 @@ impl Tasks {
         waits.names.extend(names);
     }
 
-    /// Adds the tasks of another shape to this one.
+    /// Adds the tasks of another shape to these tasks.
     pub fn merge(&mut self, other: Self) {
         self.running.extend(other.running);
         for (reason, waits) in other.waiting.into_entries() {
@@ -285,7 +288,7 @@ pub(super) fn add(sum: &mut Amounts, amounts: &Amounts) {
     amounts.iter().for_each(|(r, amount)| *sum.entry(*r).or_default() += amount);
 }
 
-/// Subtracts amounts, but not below 0. Returns whether all amounts were available.
+/// Subtracts amounts, but never below 0. Returns `true` if all amounts were available.
 pub(super) fn take(from: &mut Amounts, amounts: &Amounts) -> bool {
     let mut is_enough = true;
     for (r, amount) in amounts.iter().filter(|(_, amount)| !amount.is_zero()) {

@@ -1,5 +1,5 @@
-//! A reader of dumps in JSON. A file has one or more documents. The elements of long lists are passed on one by one, so that
-//! a long list is never in memory as a whole.
+//! A reader of dumps in JSON. A file has one or more documents. The elements of long lists are passed on one
+//! by one, so that a long list is never in memory as a whole.
 
 use std::collections::HashSet;
 use std::io::Read;
@@ -32,7 +32,7 @@ pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportE
     if documents == 0 { Err(bytes.error(0, "the file is empty: expected a dump")) } else { Ok(()) }
 }
 
-/// Returns the error of an importer for an error of the JSON parser.
+/// Converts an error of the JSON parser to an error of the importer.
 fn explained(bytes: &mut Bytes, fault: &serde_json::Error) -> ImportError {
     if let Some(failure) = bytes.failure.take() {
         return failure;

@@ -4,10 +4,10 @@
 //! `scheduling.run.ai/v2` of queues and `v2alpha2` of pod groups (`pkg/apis/scheduling`) with the nodes and pods of
 //! Kubernetes: <https://github.com/NVIDIA/KAI-Scheduler/tree/main/docs/queues>.
 //!
-//! A queue states quota, limit and over-quota weight of processors (in thousandths), memory (in 10^6 bytes) and GPUs. An
-//! amount that it does not state is 0, and -1 is no limit. The weight of a group is that of the GPUs. A fraction of a GPU,
-//! which pods request by annotations, counts as a fraction of all GPUs of a server. The pods that reserve GPUs for such
-//! fractions do not count.
+//! A queue states the quota, the limit and the over-quota weight of processors (in thousandths), memory (in
+//! 10^6 bytes) and GPUs. An amount that is not stated is 0, and -1 means no limit. The weight of a group is
+//! the weight of its GPUs. Pods request a fraction of a GPU by annotations. Such a request counts as a
+//! fraction of all GPUs of a server. The pods that reserve GPUs for such fractions do not count.
 
 use evenhand_problem::snapshot::{Snapshot, System};
 use rug::Rational;
@@ -22,13 +22,13 @@ use evenhand_import::ImportError;
 
 const GROUP: &[&str] = &["pod-group-name"];
 const GPU: &str = "nvidia.com/gpu";
-/// The namespace of pods that reserve GPUs, which other pods share.
+/// The namespace of pods that reserve GPUs. Several other pods share such a GPU.
 const RESERVING: &str = "kai-resource-reservation";
-/// The resources of a queue: the name in KAI, the name here, and the factor from KAI's unit to the unit here, as numerator and
-/// denominator.
+/// The resources of a queue: the name in KAI, the name in the snapshot, and the factor from KAI's unit to the
+/// unit of the snapshot as numerator and denominator.
 const RESOURCES: [(&str, &str, (u32, u32)); 3] =
     [("cpu", "cpu", (1, 1000)), ("memory", "memory", (1_000_000, 1)), ("gpu", GPU, (1, 1))];
-/// The priority of a queue that states none.
+/// The priority of a queue that states no priority.
 const PRIORITY: i64 = 100;
 
 /// The condition that is not modelled for tasks with a fraction of a GPU.
@@ -96,7 +96,7 @@ impl Kai {
         Ok(())
     }
 
-    /// Turns requests for GPU memory into fractions of a GPU, if all GPUs have the same memory.
+    /// Converts requests for GPU memory to fractions of a GPU, if all GPUs have the same memory.
     fn memory_of_gpus(&mut self, kube: &mut Kube) {
         let memory = kube.memory_of_gpus();
         for (at, mebibytes) in std::mem::take(&mut self.of_memory) {
@@ -146,7 +146,7 @@ impl Kai {
             };
             let (quota, most) = (amount("quota")?, amount("limit")?);
             match quota {
-                // A quota above the limit counts as the limit, since the queue cannot use more.
+                // A quota above the limit counts as the limit, because the queue cannot use more.
                 Some(quota) => {
                     let quota = most.iter().fold(quota, |quota, most| quota.min(most.clone()));
                     guarantee.push((resource.to_owned(), quota));
@@ -190,8 +190,8 @@ impl Kai {
     }
 }
 
-/// Drops the condition [`ON_ONE_GPU`] if no node has more than one GPU. Then a fraction that the node has free is free
-/// on a single GPU.
+/// Removes the condition [`ON_ONE_GPU`] if no node has more than one GPU. A fraction that is free on such a
+/// node is free on a single GPU.
 fn certain_fractions(kube: &Kube, pods: &mut [(String, Pod)]) {
     let has_one = kube.cluster.servers.entries().iter().all(|(_, server)| {
         let gpus = kube.cluster.resources.find(GPU).and_then(|r| server.capacity.get(&r));
@@ -202,7 +202,8 @@ fn certain_fractions(kube: &Kube, pods: &mut [(String, Pod)]) {
     }
 }
 
-/// Gives queues with an unlimited quota a guarantee of the capacity of all servers that take tasks, up to the queue's limit.
+/// Gives queues with an unlimited quota a guarantee of the capacity of all servers that take tasks, bounded
+/// by the limit of the queue.
 fn promise_all(kube: &mut Kube, promised: Vec<(usize, &'static str, Option<Rational>)>) {
     for (v, resource, most) in promised {
         let r = kube.cluster.resource(resource);
@@ -215,7 +216,7 @@ fn promise_all(kube: &mut Kube, promised: Vec<(usize, &'static str, Option<Ratio
     }
 }
 
-/// Reads an amount and converts its unit; `None` if it is -1, which means no bound.
+/// Reads an amount and converts its unit. Returns `None` for -1, which means no limit.
 fn stated(
     of: At<'_>,
     field: &str,

@@ -1,9 +1,9 @@
 //! Importers of dumps of running clusters, which become snapshots.
 //!
-//! Each system has a file or folder. The head of the file names the supported versions of the system. It fills a
-//! `Cluster` with servers, groups, and tasks by shape, with rules on the servers that they may use. All other steps are
-//! shared: `classes.rs` turns servers into classes, and `build.rs` turns shapes into users. A list in the snapshot
-//! describes everything that a problem cannot express.
+//! Each system has a file or folder. The documentation of its module names the supported versions of the
+//! system. The importer fills a `Cluster` with servers, groups, tasks by shape, and rules on the servers that
+//! tasks may use. All other steps are shared: `classes.rs` groups servers into classes, and `build.rs`
+//! converts shapes to users. A list in the snapshot describes all data that a problem cannot express.
 
 mod build;
 mod classes;
@@ -32,18 +32,19 @@ use source::{Bytes, Feed, Receive};
 /// Options for the import of a dump.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Options {
-    /// The largest fraction by which the capacities of servers of one class may differ, from 0 to below 1.
+    /// The largest fraction by which the capacities of servers of one class may differ, at least 0 and below
+    /// 1.
     pub merge: Rational,
 }
 
 impl Default for Options {
-    /// Returns a fraction of 1.5 %, because equal machines report slightly different amounts of memory.
+    /// Returns the fraction 1.5 %, because identical machines report slightly different amounts of memory.
     fn default() -> Self {
         Self { merge: Rational::from((3, 200)) }
     }
 }
 
-/// Reads the dumps of a cluster, in any order, as one snapshot.
+/// Reads the dumps of a cluster as one snapshot. The files may be in any order.
 ///
 /// # Errors
 /// [`ImportError`] if a file cannot be read, is cut off, is not a dump of the system or states an impossible amount, or if
@@ -70,8 +71,8 @@ pub fn snapshot(system: System, inputs: Vec<Input>, options: &Options) -> Result
     Ok(snapshot)
 }
 
-/// Refuses dumps without the objects that decide a verdict. The message names the missing `objects`, and the `command`
-/// that prints them.
+/// Refuses dumps without objects that a verdict needs. The message names the missing `objects` and the
+/// `command` that prints them.
 fn lacks(is_absent: bool, objects: &str, command: &str) -> Result<(), ImportError> {
     match is_absent {
         true => Err(ImportError::Dumps(format!("no file has {objects}: add the output of {command}"))),

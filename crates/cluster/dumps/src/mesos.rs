@@ -1,11 +1,12 @@
-//! The importer for Mesos: frameworks by role, and agents.
+//! The importer for Mesos: frameworks of roles, and agents.
 //!
-//! Follows Mesos 0.19 to 1.11: the master's `/state` (agents as `slaves`, frameworks with their tasks) and `/roles` (weights
-//! and quotas), <https://mesos.apache.org/documentation/latest/endpoints>. Scalars are rounded to three decimals, as in Mesos.
-//! A megabyte has 2^20 bytes.
+//! Follows Mesos 0.19 to 1.11: the master's `/state` (agents as `slaves`, frameworks with their tasks) and
+//! `/roles` (weights and quotas), <https://mesos.apache.org/documentation/latest/endpoints>. Scalars are
+//! rounded to three decimals, as in Mesos. A megabyte has 2^20 bytes.
 //!
-//! A role is a group, in the tree of its name (`eng/ml`), and each framework is a group in its role. Mesos offers
-//! resources and does not know the tasks that frameworks still want to start, so all tasks of a snapshot run.
+//! A role is a group. Its name states its position in the tree of roles (`eng/ml`). Each framework is a group
+//! below its role. Mesos offers resources and does not know which tasks frameworks still want to start, so
+//! all tasks of a snapshot run.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,7 +44,7 @@ struct Mesos {
     cluster: Cluster,
     /// The ids of frameworks.
     frameworks: HashSet<String>,
-    /// The id of the framework of a group, by the position of the group.
+    /// The id of the framework of a group, keyed by the position of the group.
     owners: HashMap<usize, String>,
     has_roles: bool,
 }
@@ -98,7 +99,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     build(mesos.cluster, &vec![vec![true]], part)
 }
 
-/// Reads the name of a role. Slashes separate the levels of its tree.
+/// Reads the name of a role. Slashes separate the levels of the tree.
 fn role_name(at: At<'_>) -> Result<&str, ImportError> {
     let role = at.name()?;
     let levels = role.split('/').count();
@@ -109,7 +110,7 @@ fn role_name(at: At<'_>) -> Result<&str, ImportError> {
 }
 
 impl Mesos {
-    /// Reads scalars by name. Ranges of ports and sets are ignored.
+    /// Reads scalars, keyed by resource. Ranges, such as ports, and sets are ignored.
     fn amounts(&mut self, at: Option<At<'_>>) -> Result<Amounts, ImportError> {
         let mut amounts = Amounts::new();
         let Some(at) = at else { return Ok(amounts) };
@@ -196,11 +197,11 @@ impl Mesos {
         Ok(())
     }
 
-    /// Returns the group of a framework in a role.
+    /// Returns the group of a framework of a role.
     fn group(&mut self, role: &str, framework: &str, id: &str) -> usize {
         self.role_group(role);
         let name = format!("{role}: {framework}");
-        // Two frameworks with the same name are distinguished by their ids.
+        // The ids of two frameworks with the same name distinguish their groups.
         let has_other_owner = |group: usize| self.owners.get(&group).is_some_and(|owner| owner != id);
         let name = match self.cluster.groups.find(&name) {
             Some(group) if has_other_owner(group) => format!("{name} ({id})"),

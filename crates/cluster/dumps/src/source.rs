@@ -15,7 +15,8 @@ use evenhand_import::{Input, MAX_LINE_BYTES, broken_limit};
 
 /// The number of bytes that are unpacked at once.
 const CHUNK: usize = 1 << 16;
-/// The steps that each byte of a dump costs: one for reading it, and one for the value to which it belongs.
+/// The steps of work that are charged for each byte of a dump: one step for the byte, and one step for the
+/// value that contains the byte.
 const BYTE: u64 = 2;
 
 /// The unpacked bytes of a dump.
@@ -23,13 +24,13 @@ pub(super) struct Bytes {
     pub file: String,
     reader: Box<dyn Read>,
     packed: Rc<Cell<u64>>,
-    /// The number of stored bytes that have been charged to the budget.
+    /// The number of bytes of the file that have been charged to the budget.
     budgeted: u64,
     unpacked: u64,
     chunk: Box<[u8]>,
     at: usize,
     end: usize,
-    /// The line that is being read, from 1.
+    /// The number of the line that is being read. The first line has number 1.
     pub line: u64,
     /// The error that ends the reading of the file.
     pub failure: Option<ImportError>,
@@ -54,7 +55,7 @@ impl Bytes {
         }
     }
 
-    /// Returns the SHA-256 of all unpacked bytes of the file. Reads the rest of the file first.
+    /// Reads the rest of the file, and returns the SHA-256 of all its unpacked bytes.
     pub fn sha256(&mut self) -> String {
         while self.fill() {
             self.at = self.end;
@@ -72,8 +73,8 @@ impl Bytes {
         }
     }
 
-    /// Reads the next chunk if the current chunk is used up. Returns whether another byte is available. Returns `false`
-    /// at the end of the file and after a failure.
+    /// Reads the next chunk if the current chunk is used up. Returns `true` if another byte is available.
+    /// Returns `false` at the end of the file and after a failure.
     fn fill(&mut self) -> bool {
         if self.at < self.end {
             return true;
@@ -114,12 +115,12 @@ impl Bytes {
         Some(byte)
     }
 
-    /// Skips blanks, and returns whether another byte follows.
+    /// Skips blanks. Returns `true` if another byte follows.
     pub fn skip_blanks(&mut self) -> Result<bool, ImportError> {
         Ok(self.first()?.is_some())
     }
 
-    /// Skips blanks, and returns the next byte without reading it.
+    /// Skips blanks, and returns the next byte without consuming it.
     pub fn first(&mut self) -> Result<Option<u8>, ImportError> {
         while self.fill() {
             let byte = self.chunk[self.at];
@@ -131,7 +132,7 @@ impl Bytes {
         self.failure.take().map_or(Ok(None), Err)
     }
 
-    /// Returns the next character. Bytes that are not a character end the text with a failure.
+    /// Returns the next character. Bytes that are not UTF-8 and null characters end the text with a failure.
     pub fn next_char(&mut self) -> Option<char> {
         let first = self.next_byte()?;
         if first == 0 {
@@ -161,7 +162,8 @@ impl Bytes {
         None
     }
 
-    /// Returns the number and the text of the next line, without its end; `None` after the last line.
+    /// Returns the number and the text of the next line, without its line feed. Returns `None` after the last
+    /// line.
     pub fn next_line(&mut self) -> Result<Option<(u64, String)>, ImportError> {
         let line = self.line;
         let mut bytes = Vec::new();
@@ -204,22 +206,22 @@ impl Read for Bytes {
     }
 }
 
-/// A function that receives one value after the other.
+/// A function that receives the values one by one.
 pub(super) type Receive<'r> = dyn FnMut(Item<'_>) -> Result<(), ImportError> + 'r;
 
-/// The receiver of a dump's values, with the lists whose elements it receives one by one.
+/// The receiver of the values of a dump, and the lists whose elements it receives one by one.
 pub(super) struct Feed<'f> {
     pub file: &'f str,
-    /// The paths of lists whose elements are passed on one by one. The rest of the document follows after them. If a document
-    /// itself is a list, its elements are passed on in the same way.
+    /// The paths of lists whose elements are passed on one by one. The rest of the document is passed on
+    /// after them. If a document itself is a list, its elements are passed on in the same way.
     pub lists: &'static [&'static [&'static str]],
-    /// The names of fields that no importer uses. Their objects and lists are dropped. Texts and numbers are kept, because a label
-    /// may have such a name.
+    /// The names of fields that no importer uses. Objects and lists in these fields are dropped. Texts and
+    /// numbers are kept, because a label may have such a name.
     pub skip: &'static [&'static str],
     pub receive: &'f mut Receive<'f>,
-    /// The text of the field `kind` of the current document, once it has been read.
+    /// The text of the field `kind` of the current document. Empty until the field has been read.
     pub kind: String,
-    /// An error of the receiver during parsing.
+    /// An error that the receiver returned during parsing.
     pub failure: Option<ImportError>,
 }
 
@@ -229,7 +231,7 @@ impl Feed<'_> {
         (self.receive)(Item { file: self.file, kind: &self.kind, place, tree })
     }
 
-    /// Records a field of the document if it is `kind`.
+    /// Records the value of a field of the document if the field is `kind`.
     pub fn read_field(&mut self, path: &[String], value: &Tree) {
         if let ([name], Tree::Text(kind)) = (path, value)
             && name == "kind"
@@ -244,7 +246,7 @@ impl Feed<'_> {
         E::custom("stopped")
     }
 
-    /// Returns whether a path is the path of a long list, or a beginning of one.
+    /// Returns `true` if a path is the path of a long list, or a beginning of such a path.
     pub fn leads_to_list(&self, path: &[String]) -> bool {
         self.lists
             .iter()
@@ -252,7 +254,7 @@ impl Feed<'_> {
     }
 }
 
-/// Returns the first name that is given twice, if there is one.
+/// Returns the first field name that occurs twice. Returns `None` if all names are different.
 pub(super) fn repeated(fields: &[(Box<str>, Tree)]) -> Option<&str> {
     const FEW: usize = 16;
     if fields.len() <= FEW {

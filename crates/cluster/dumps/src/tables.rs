@@ -1,4 +1,4 @@
-//! The importer for three tables of a spreadsheet, in any order. Their headers decide which table is which.
+//! The importer for three tables of a spreadsheet, in any order. The header of each table identifies it.
 //!
 //! | table | columns |
 //! |---|---|
@@ -25,7 +25,7 @@ use evenhand_import::ImportError;
 use evenhand_import::Ordered;
 use evenhand_import::split;
 
-/// The largest number of servers of one row, each of which has a name.
+/// The largest number of servers of one row. Each server of the row gets a name.
 const MOST_SERVERS: u64 = 100_000;
 /// The largest number of tasks of one row.
 const MOST_TASKS: u64 = 1_000_000;
@@ -39,7 +39,7 @@ const TASKS: [&str; 7] = ["task", "team", "server", "count", "gang", "on", "reas
 
 struct Tables {
     cluster: Cluster,
-    /// The rules of tasks: sets of rows of servers, where an empty set stands for all rows.
+    /// The rules of tasks. A rule is a set of rows of servers. An empty set stands for all rows.
     rules: Ordered<BTreeSet<String>, ()>,
     /// The names of the rows of servers. The position of a row is the profile of its servers.
     rows: Ordered<String, ()>,
@@ -97,7 +97,7 @@ impl<'r> Row<'r> {
         self.bytes.error(self.line, format!("{column}: {}", message.as_ref()))
     }
 
-    /// Returns the text of a column; `None` if the column is missing or empty.
+    /// Returns the text of a column. Returns `None` if the column is missing or empty.
     fn get(&self, column: &str) -> Option<&str> {
         let at = self.header.iter().position(|name| name == column)?;
         self.cells.get(at).map(str::trim).filter(|cell| !cell.is_empty())
@@ -133,7 +133,7 @@ impl<'r> Row<'r> {
         })
     }
 
-    /// Reads the resources: all columns except the known ones.
+    /// Reads the resources. Every column that is not in `known` is a resource.
     fn resources(&self, known: &[&str], cluster: &mut Cluster) -> Result<Amounts, ImportError> {
         let mut amounts = Amounts::new();
         for column in self.header.iter().filter(|name| !known.contains(&name.as_str())) {

@@ -1,6 +1,7 @@
-//! A value of a dump in JSON or YAML: objects, lists and scalars, with their paths in the dump for messages.
+//! A value of a dump in JSON or YAML: an object, a list or a scalar. Messages name its path in the dump.
 //!
-//! Values do not store their paths. The path of a value with an error is computed by a search from the root.
+//! Values do not store their paths. The path of a value is computed by a search from the root when a message
+//! needs it.
 
 use evenhand_problem::number::{self, MAX_DIGITS};
 use evenhand_problem::{Place, printable};
@@ -11,7 +12,7 @@ use evenhand_import::ImportError;
 /// A value of a dump.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Tree {
-    /// A number, `true`, `false` or `null`, as text.
+    /// A number, `true`, `false` or `null`, stored as text.
     Bare(Box<str>),
     Text(Box<str>),
     List(Vec<Tree>),
@@ -19,12 +20,12 @@ pub(super) enum Tree {
     Map(Vec<(Box<str>, Tree)>),
 }
 
-/// A value that is passed on by itself: a whole document, or an element of a long list.
+/// A value that is passed on separately: a whole document, or an element of a long list.
 #[derive(Debug, Clone)]
 pub(super) struct Item<'f> {
     /// The name of the file.
     pub file: &'f str,
-    /// The text of the field `kind` of its document; empty if it has not been read yet.
+    /// The text of the field `kind` of the document. Empty if the field has not been read yet.
     pub kind: &'f str,
     /// The path of the value in its document.
     pub place: Place,
@@ -42,7 +43,8 @@ type Found<T> = Result<T, ImportError>;
 
 /// The largest number of characters of a value in a message.
 const SHOWN: usize = 60;
-/// The largest length of a name in bytes, four times the limit of any scheduler. The snapshot may repeat a name many times.
+/// The largest length of a name in bytes. It is four times the largest limit of any scheduler. The snapshot
+/// may repeat a name many times.
 pub(super) const LONGEST_NAME: usize = 1024;
 
 impl Tree {
@@ -62,12 +64,12 @@ impl<'f> Item<'f> {
 }
 
 impl<'a> At<'a> {
-    /// Returns the kind of the document of this value.
+    /// Returns the kind of the document that contains this value.
     pub fn document_kind(self) -> &'a str {
         self.item.kind
     }
 
-    /// Returns whether the value is from a whole document, not from an element of a list.
+    /// Returns `true` if the value belongs to a whole document and not to an element of a list.
     pub fn is_document(self) -> bool {
         self.item.place.steps().is_empty()
     }
@@ -80,19 +82,20 @@ impl<'a> At<'a> {
         ImportError::Dump { file, place: place.to_string(), message: printable(&message.into()) }
     }
 
-    /// Returns a field; `None` if it is missing or null.
+    /// Returns the value of a field. Returns `None` if the field is missing or null.
     pub fn get(self, name: &str) -> Found<Option<At<'a>>> {
         let Tree::Map(fields) = self.tree else { return Err(self.expected("an object")) };
         let found = fields.iter().find(|(key, value)| &**key == name && !value.is_null());
         Ok(found.map(|(_, tree)| At { tree, ..self }))
     }
 
-    /// Returns whether a field exists. Its value may be a list whose elements have already been passed on.
+    /// Returns `true` if a field exists. Its value may be a list whose elements have already been passed on.
     pub fn names(self, name: &str) -> bool {
         matches!(self.tree, Tree::Map(fields) if fields.iter().any(|(key, _)| &**key == name))
     }
 
-    /// Returns the first of these fields that exists. Versions of a system name the same field differently.
+    /// Returns the value of the first of these fields that exists. Versions of a system use different names
+    /// for the same field.
     pub fn first(self, names: &[&str]) -> Found<Option<At<'a>>> {
         for name in names {
             if let Some(found) = self.get(name)? {
@@ -102,7 +105,7 @@ impl<'a> At<'a> {
         Ok(None)
     }
 
-    /// Returns the field at a path; `None` if it or a field above it is missing.
+    /// Returns the value at a path of fields. Returns `None` if a field of the path is missing.
     pub fn path(self, names: &[&str]) -> Found<Option<At<'a>>> {
         let mut here = self;
         for name in names {
@@ -114,12 +117,12 @@ impl<'a> At<'a> {
         Ok(Some(here))
     }
 
-    /// Returns a field that must exist.
+    /// Returns the value of a field that must exist.
     pub fn need(self, name: &str) -> Found<At<'a>> {
         self.get(name)?.ok_or_else(|| self.error(format!("the field `{name}` is missing")))
     }
 
-    /// Returns the text of a field; `None` if the field is missing.
+    /// Returns the text of a field. Returns `None` if the field is missing.
     pub fn text_of(self, name: &str) -> Found<Option<&'a str>> {
         self.get(name)?.map(At::text).transpose()
     }
@@ -131,7 +134,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Returns a text that is a name: it must not be empty or too long.
+    /// Returns the text of a name, which must be neither empty nor too long.
     pub fn name(self) -> Found<&'a str> {
         match self.text()? {
             "" => Err(self.error("the name is empty")),
@@ -161,7 +164,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Returns the elements of the list in a field; no elements if the field is missing.
+    /// Returns the elements of the list in a field. Returns no elements if the field is missing.
     pub fn list_of(self, name: &str) -> Found<impl Iterator<Item = At<'a>>> {
         Ok(self.get(name)?.map(At::list).transpose()?.into_iter().flatten())
     }
@@ -177,7 +180,7 @@ impl<'a> At<'a> {
         }
     }
 
-    /// Returns the fields of the object in a field; no fields if the field is missing.
+    /// Returns the fields of the object in a field. Returns no fields if the field is missing.
     pub fn entries_of(self, name: &str) -> Found<impl Iterator<Item = (&'a str, At<'a>)>> {
         Ok(self.get(name)?.map(At::entries).transpose()?.into_iter().flatten())
     }
@@ -212,7 +215,7 @@ impl<'a> At<'a> {
         if value < 0 {
             return Err(self.error(format!("{} is negative: expected a quantity of at least 0", shown(text))));
         }
-        // The number will be written again without an exponent, so it must not have too many digits.
+        // The number will be written again without an exponent, so the number of its digits is bounded.
         if number::stated(&value).is_none() {
             return Err(self.error(format!("a number of more than {MAX_DIGITS} digits")));
         }
@@ -231,7 +234,7 @@ impl<'a> At<'a> {
         self.scalar()?.parse().map_err(|_| self.expected("a whole number"))
     }
 
-    /// Returns an error that names the value and what was expected instead.
+    /// Returns an error with a message that states the value and what was expected.
     fn expected(self, what: &str) -> ImportError {
         let found = match self.tree {
             Tree::Map(_) => "an object".to_owned(),
@@ -242,7 +245,7 @@ impl<'a> At<'a> {
     }
 }
 
-/// Returns the beginning of a text, for messages.
+/// Returns the beginning of a text, for use in messages.
 pub(super) fn shown(text: &str) -> String {
     match text.char_indices().nth(SHOWN) {
         None => text.to_owned(),
@@ -250,7 +253,8 @@ pub(super) fn shown(text: &str) -> String {
     }
 }
 
-/// Searches for the value `to` inside `from`, and extends `place` to its path. Returns whether it was found.
+/// Searches for the value `to` inside `from`, and extends `place` to its path. Returns `true` if the value
+/// was found.
 fn descend(from: &Tree, to: &Tree, place: &mut Place) -> bool {
     if std::ptr::eq(from, to) {
         return true;

@@ -3,14 +3,18 @@
 //! Follows Volcano 1.7 to 1.15, `scheduling.volcano.sh/v1beta1` of queues and pod groups and `batch.volcano.sh/v1alpha1` of
 //! jobs (`staging/src/volcano.sh/apis`), and the nodes and pods of Kubernetes: <https://volcano.sh/en/docs/queue>.
 //!
-//! A queue states `spec.weight`, `spec.guarantee.resource`, `spec.capability` and `spec.deserved`. The guarantee is
-//! kept from other queues even if the queue does not use it. A capability of 0 processors or bytes means no limit. The
-//! rule is that of the plugin `capacity` if some queue states a deserved amount, and that of the plugin `proportion`
-//! otherwise. A queue that deserves `D` and has the guarantee `G` gets the guarantee `D` in the problem, and lends `D -
-//! G`: other queues may use this amount, and `capacity` takes it back for the queue. Queues form a tree by
-//! `spec.parent`, or by the annotations `volcano.sh/hierarchy` and `volcano.sh/hierarchy-weights`; the queue `root` is
-//! its root. Pods of other schedulers are subtracted from their nodes. If a group has no pods yet, the pods that its
-//! job describes wait.
+//! A queue states `spec.weight`, `spec.guarantee.resource`, `spec.capability` and `spec.deserved`. Other
+//! queues cannot use a guarantee, even if its queue does not use it. A capability of 0 processors or bytes
+//! means no limit. The rule of the plugin `capacity` applies if some queue states a deserved amount.
+//! Otherwise the rule of the plugin `proportion` applies.
+//!
+//! A queue that deserves `D` and has the guarantee `G` gets the guarantee `D` in the problem, and lends `D -
+//! G`. Other queues may use this amount, and `capacity` takes it back for the queue.
+//!
+//! Queues form a tree by `spec.parent`, or by the annotations `volcano.sh/hierarchy` and
+//! `volcano.sh/hierarchy-weights`. The queue `root` is the root of this tree. Pods of other schedulers are
+//! subtracted from their nodes. If a group has no pods yet, the pods that its job describes are waiting
+//! tasks.
 
 use std::collections::{HashMap, HashSet};
 
@@ -29,18 +33,18 @@ use evenhand_import::ImportError;
 const GROUP: &[&str] = &["scheduling.k8s.io/group-name", "scheduling.volcano.sh/group-name"];
 const HIERARCHY: &str = "volcano.sh/hierarchy";
 const WEIGHTS: &str = "volcano.sh/hierarchy-weights";
-/// The name of the queue that contains all others.
+/// The name of the queue that contains all other queues.
 const ROOT: &str = "root";
 
 #[derive(Default)]
 struct Volcano {
     groups: PodGroups,
     queues: Queues,
-    /// The UIDs of jobs, each with the pods that the job describes.
+    /// The UIDs of jobs, each with the pods that the job will create.
     jobs: Vec<(String, Vec<Described>)>,
-    /// The group of each job, by the UID of the job.
+    /// The group of each job, keyed by the UID of the job.
     owned: HashMap<String, String>,
-    /// Groups with the amounts that they deserve, by resource.
+    /// The positions of groups, each with the amounts that the group deserves by resource.
     deserved: Vec<(usize, Vec<(String, Rational)>)>,
     /// The names of queues that are below another queue.
     below: Vec<String>,
@@ -82,8 +86,9 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     kube.finish(part)
 }
 
-/// Raises the guarantees of queues to their deserved amounts, and lets them lend the difference. Queues with subqueues are left
-/// out, because `capacity` by default ignores their deserved amounts when it reclaims.
+/// Raises the guarantee of each queue to its deserved amount, and lets the queue lend the difference. Queues
+/// with subqueues are left out, because `capacity` by default ignores their deserved amounts when it
+/// reclaims.
 fn deserve(kube: &mut Kube, deserved: Vec<(usize, Vec<(String, Rational)>)>) {
     let parents: HashSet<String> =
         kube.cluster.groups.entries().iter().filter_map(|(_, group)| group.parent.clone()).collect();
@@ -231,7 +236,7 @@ impl Volcano {
         let v = kube.cluster.group(queue);
         let of = kube.cluster.groups.at(v);
         (of.parent, of.weight, of.priority) = (parent, weight, priority);
-        // A guarantee is kept from other queues even if it is not used, so nothing of it is lent.
+        // Other queues cannot use a guarantee, even if it is unused, so the queue lends none of it.
         of.lend = guarantee.iter().map(|(name, _)| (name.clone(), Rational::new())).collect();
         of.guarantee = (!guarantee.is_empty()).then_some(guarantee);
         of.limit = limit;
@@ -242,8 +247,8 @@ impl Volcano {
     }
 }
 
-/// Returns the group above a queue and the queue's weight, from a path such as `root/eng/dev` and weights such as `1/2/8`. Adds
-/// the groups on the path, which have their paths as names.
+/// Returns the group above a queue and the weight of the queue, from a path such as `root/eng/dev` and
+/// weights such as `1/2/8`. Adds a group for each prefix of the path, with this prefix as its name.
 fn above(
     kube: &mut Kube,
     path: At<'_>,

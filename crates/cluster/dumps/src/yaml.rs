@@ -1,7 +1,8 @@
-//! A reader of dumps in YAML, with the same values as in JSON. The elements of long lists are passed on one by one.
+//! A reader of dumps in YAML. It returns the same values as the reader of JSON. The elements of long lists
+//! are passed on one by one.
 //!
-//! The parser yields events. A value with an anchor is kept, and copied for each alias. Copies are charged to the budget and
-//! their total size is bounded, so that a few lines cannot take gigabytes.
+//! The parser yields events. A value with an anchor is stored, and copied for each alias. Copies are charged
+//! to the budget, and their total size is bounded, so that a few lines cannot take gigabytes of memory.
 
 use std::collections::HashMap;
 
@@ -14,9 +15,10 @@ use super::source::{Bytes, Feed, repeated};
 use super::tree::{Tree, shown};
 use evenhand_import::ImportError;
 
-/// The largest number of values in all copies of a file. Configurations have dozens of aliases, and dumps have none.
+/// The largest number of values in all copies of a file. Configurations have dozens of aliases, and dumps
+/// have no aliases.
 const MOST_COPIES: usize = 100_000;
-/// The largest number of bytes of texts in all copies of a file.
+/// The largest number of bytes of the texts in all copies of a file.
 const MOST_COPIED_BYTES: usize = 1 << 24;
 
 /// Reads all documents of a file.
@@ -39,7 +41,7 @@ pub(super) fn read(bytes: &mut Bytes, feed: &mut Feed<'_>) -> Result<(), ImportE
 enum Fault {
     Import(ImportError),
     Scan(ScanError),
-    /// An invalid value, with its line and a message.
+    /// An invalid value: its line and a message.
     Invalid(u64, String),
 }
 
@@ -54,7 +56,7 @@ type Source<'b> = BufferedInput<Chars<'b>>;
 struct Events<'b> {
     parser: Parser<'b, Source<'b>>,
     line: u64,
-    /// The values with anchors, by the number of the anchor.
+    /// The values with anchors, keyed by the number of the anchor.
     anchored: HashMap<usize, Tree>,
     /// The size of all copies so far.
     copies: Size,
@@ -99,7 +101,8 @@ impl<'b> Events<'b> {
         }
     }
 
-    /// Reads a document, or an object in it that contains a long list. Returns the rest after the long lists.
+    /// Reads a document, or an object of a document that contains a long list. Returns the rest without the
+    /// long lists.
     fn document(
         &mut self,
         event: Event<'b>,
@@ -190,7 +193,7 @@ impl<'b> Events<'b> {
         Ok(tree)
     }
 
-    /// Returns a copy of the value with an anchor.
+    /// Returns a copy of the value with the anchor `anchor`.
     fn copy(&mut self, anchor: usize) -> Result<Tree, Fault> {
         let Some(tree) = self.anchored.get(&anchor) else {
             return Err(self.invalid("an alias refers to a value that is not complete".to_owned()));
@@ -203,7 +206,7 @@ impl<'b> Events<'b> {
         }
     }
 
-    /// Counts a copy, and refuses the file if its copies are too large.
+    /// Counts a copy. Refuses the file if its copies are too large in total.
     fn count(&mut self, size: Size) -> Result<(), Fault> {
         self.copies.values += size.values;
         self.copies.bytes += size.bytes;
@@ -227,7 +230,7 @@ impl<'b> Events<'b> {
         }
     }
 
-    /// Returns fields, or an error if a name is given twice.
+    /// Returns the fields. Returns an error if a name occurs twice.
     fn without_repeats(&self, fields: Vec<(Box<str>, Tree)>) -> Result<Vec<(Box<str>, Tree)>, Fault> {
         match repeated(&fields) {
             Some(key) => Err(self.invalid(format!("the field `{}` is given twice", shown(key)))),
@@ -245,7 +248,7 @@ impl<'b> Events<'b> {
 struct Size {
     /// The number of values.
     values: usize,
-    /// The number of bytes of texts and names of fields.
+    /// The number of bytes of texts and field names.
     bytes: usize,
 }
 
@@ -275,7 +278,7 @@ fn scalar(text: &str, style: ScalarStyle) -> Tree {
     }
 }
 
-/// Returns whether a plain scalar is a decimal number.
+/// Returns `true` if a plain scalar is a decimal number.
 fn is_number(text: &str) -> bool {
     let digits = text.strip_prefix('-').unwrap_or(text);
     digits.starts_with(|c: char| c.is_ascii_digit())

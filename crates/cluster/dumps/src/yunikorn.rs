@@ -1,11 +1,12 @@
 //! The importer for `YuniKorn`: applications in a tree of queues.
 //!
 //! Follows `YuniKorn` 1.2 to 1.9: `/ws/v1/fullstatedump` with `queues`, `nodes` and `applications`
-//! (`pkg/webservice/dao` of yunikorn-core), <https://yunikorn.apache.org/docs/api/scheduler>. A `vcore` is a thousandth of a
-//! processor in the dump, and a whole processor in the snapshot.
+//! (`pkg/webservice/dao` of yunikorn-core), <https://yunikorn.apache.org/docs/api/scheduler>. A `vcore` of
+//! the dump is a thousandth of a processor. The snapshot counts whole processors.
 //!
-//! The group of a queue has the queue's full name, such as `root.a.b`. The queue `root` is the root of the tree and not a group.
-//! A placeholder reserves resources for a pod that will replace it, so only one of the two counts.
+//! The name of a group is the full name of its queue, such as `root.a.b`. The queue `root` is the root of the
+//! tree and not a group. A placeholder reserves resources for a pod that will replace it, so only the
+//! placeholder or the pod counts.
 
 use std::collections::{HashMap, HashSet};
 
@@ -43,11 +44,12 @@ const ENDED: [&str; 5] = ["Completed", "Rejected", "Failed", "Expired", "Killed"
 
 struct Yunikorn {
     cluster: Cluster,
-    /// The rules of tasks: a server by its name, or `None` for any server.
+    /// The rules of tasks. A rule is the name of the only allowed server, or `None` if all servers are
+    /// allowed.
     rules: Ordered<Option<String>, ()>,
     partition: Option<String>,
     queues: HashSet<String>,
-    /// The queue of each application, by the id of the application.
+    /// The queue of each application, keyed by the id of the application.
     applications: Ordered<String, String>,
     without_guarantee: Vec<String>,
 }
@@ -57,12 +59,12 @@ struct Ask {
     name: String,
     demand: Amounts,
     copies: u64,
-    /// The node on which it runs; `None` if it waits.
+    /// The node on which the task runs. `None` if the task waits.
     node: Option<String>,
-    /// The group of tasks that start together, if it has one.
+    /// The group of tasks that start together. `None` if the task starts alone.
     task_group: Option<String>,
     is_placeholder: bool,
-    /// The only node that it may use, if it requires one.
+    /// The only node that the task may use. `None` if the task requires no node.
     required: Option<String>,
 }
 
@@ -207,7 +209,7 @@ impl Yunikorn {
         Ok(())
     }
 
-    /// Reads amounts that are only reported. Percentages are not converted.
+    /// Reads amounts that are only reported. Percentages keep their unit.
     fn shown(&mut self, at: At<'_>, field: &str) -> Result<Vec<(String, Rational)>, ImportError> {
         let is_percentage = field == "absUsedCapacity";
         let of = at.entries_of(field)?.map(|(name, value)| {
@@ -262,14 +264,15 @@ impl Yunikorn {
         let mut keys = HashSet::new();
         for allocation in at.list_of("allocations")? {
             let ask = self.ask(allocation, &mut keys)?;
-            // Allocations run, so they must have a node.
+            // An allocation runs on a node, so its node must be stated.
             if ask.node.is_none() {
                 return Err(allocation.error("the field `nodeId` is missing"));
             }
             held.push(ask);
         }
         for request in at.list_of("requests")? {
-            // Newer versions also list requests that are already served. Their allocations have been read.
+            // Newer versions also list requests for which an allocation exists. These allocations have
+            // already been read.
             let key = request.need("allocationKey")?.name()?;
             if !keys.contains(key) {
                 asked.push(self.ask(request, &mut keys)?);
@@ -291,7 +294,7 @@ impl Yunikorn {
         }
         self.applications.value(id, || queue.clone());
         let group = self.cluster.group(&queue);
-        // The number of placeholders that pods of a task group will replace, by the task group.
+        // The number of placeholders that pods of a task group will replace, keyed by the task group.
         let mut places: HashMap<String, u64> = HashMap::new();
         for ask in held.iter().chain(&asked).filter(|ask| ask.is_placeholder) {
             *places.entry(ask.task_group.clone().unwrap_or_default()).or_default() += ask.copies;
@@ -340,7 +343,7 @@ impl Yunikorn {
             None => text("nodeID")?,
         };
         if let Some(priority) = at.get("priority")? {
-            // Versions differ in whether they write the priority as a text or as a number.
+            // Versions differ: they write the priority as a text or as a number.
             if !matches!(priority.scalar()?, "0" | "" | "<nil>") {
                 self.cluster.left_out.add("priorities of tasks, which count before shares of queues", &name);
             }
@@ -374,7 +377,7 @@ impl Yunikorn {
         }
     }
 
-    /// Records that limits of users are left out. Only the configuration states them, and it is not in the dump.
+    /// Records the limits of users in the configuration of the dump as left out.
     fn limits_of_users(&mut self, at: At<'_>) -> Result<(), ImportError> {
         let Some(partitions) = at.path(&["config", "partitions"])? else { return Ok(()) };
         let mut open: Vec<At<'_>> = partitions.list()?.collect();
@@ -397,7 +400,7 @@ impl Yunikorn {
             let what = "queues without a guarantee, whose share is of the cluster here and of their fair maximum in YuniKorn";
             self.cluster.left_out.add(what, queue);
         }
-        // Each node that a task requires has a profile of its own. All other nodes have profile 0.
+        // Each node that a task requires has its own profile. All other nodes have profile 0.
         let names: Vec<String> = self.rules.entries().iter().filter_map(|(rule, ())| rule.clone()).collect();
         for s in 0..self.cluster.servers.entries().len() {
             let profile = names.iter().position(|name| *name == self.cluster.servers.entries()[s].0);

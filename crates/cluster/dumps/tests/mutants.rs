@@ -1,8 +1,9 @@
-//! Randomly changed dumps of all schedulers. An importer either reads such a dump, or refuses it with a message of one line. It
-//! never panics, overflows the stack, or returns a snapshot that the reader of snapshots refuses.
+//! Tests of randomly changed dumps of all schedulers. An importer either reads such a dump, or refuses it
+//! with a message of one line. The importer never panics, never overflows the stack, and never returns a
+//! snapshot that the reader of snapshots refuses.
 //!
-//! `EVENHAND_MUTANTS` is the number of dumps; 400,000 take some minutes. These tests have a process of their own, because an
-//! overflow of the stack ends the process.
+//! The environment variable `EVENHAND_MUTANTS` sets the number of dumps. 400,000 dumps take some minutes.
+//! These tests run in a separate process, because an overflow of the stack ends the process.
 
 use std::io::Cursor;
 use std::panic::catch_unwind;
@@ -17,9 +18,10 @@ use evenhand_problem::printable;
 use evenhand_problem::snapshot::System;
 use evenhand_testkit::dumps::{mutated_dump, split};
 
-/// A stack that suffices for the deepest accepted document, and not for a recursion over the elements of a list.
+/// The size of a stack that suffices for the deepest accepted document, but not for a recursion over the
+/// elements of a list.
 const STACK: usize = 1 << 20;
-/// The limits for a mutant of some kilobytes.
+/// The limits for a changed dump of some kilobytes.
 const LIMITS: Limits = Limits { work: Some(2_000_000_000), memory: Some(1 << 28), time: None, grows: false };
 
 /// Returns the dumps of the fuzz target `importers`.
@@ -36,7 +38,7 @@ fn system(bytes: &[u8]) -> Option<System> {
     std::str::from_utf8(&bytes[..end]).ok()?.parse().ok()
 }
 
-/// Returns whether a dump is read, and checks that a refusal has one line.
+/// Returns `true` if a dump is read. Panics if the message of a refusal has several lines.
 fn is_read(dump: &[u8]) -> bool {
     let Some(system) = system(dump) else { return false };
     let end = dump.iter().position(|byte| *byte == b'\n').map_or(0, |end| end + 1);

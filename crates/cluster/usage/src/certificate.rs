@@ -1,4 +1,4 @@
-//! Certificates of verdicts over a window (formats, "Window certificate").
+//! Certificates of verdicts over a window (docs/formats.md, "Window certificate").
 
 use std::fmt::Write as _;
 
@@ -18,7 +18,7 @@ fn seconds(time: i64) -> String {
     Rational::from((time, NANOSECONDS)).to_string()
 }
 
-/// Returns a JSON list of the values of segments. Equal values in a row are written once, each as `[COUNT,VALUE]`.
+/// Returns a JSON list of the values of segments. A run of equal values is written once, as `[COUNT,VALUE]`.
 fn runs<T: PartialEq>(values: &[T], written: impl Fn(&T) -> String) -> String {
     let mut text = String::from("[");
     let mut from = 0;
@@ -65,8 +65,8 @@ impl<'h> Segments<'h> {
         first..self.list.partition_point(|segment| segment.1 <= to).max(first)
     }
 
-    /// Returns the usage, the fair share and whether the queue wants more, by segment. `key` is the position of a queue
-    /// and a resource.
+    /// Returns for each segment the usage, the fair share, and whether the queue wants more. `key` is the
+    /// position of a queue and a resource.
     fn values(&self, key: usize) -> (Vec<Rational>, Vec<Rational>, Vec<bool>) {
         let series = &self.history.series[key];
         let count = self.list.len();
@@ -138,7 +138,8 @@ fn claims(verdict: &WindowVerdict) -> Value {
     }
 }
 
-/// Returns the certificate of a verdict over a window. It states the samples, and the sums and the margin that follow from them.
+/// Returns the certificate of a verdict over a window. The certificate states the samples, and the sums and
+/// the margin that follow from the samples.
 ///
 /// # Errors
 /// [`UsageError::Setting`] if the window has rows without a duration, or too many samples.

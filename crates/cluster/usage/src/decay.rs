@@ -8,28 +8,28 @@ use crate::formulas::slurm_second;
 use crate::power::{Fixed, Powers};
 use crate::time::NANOSECONDS;
 
-/// Computes the factor by which usage shrinks in a time. Times are in nanoseconds.
+/// Computes the factor by which usage decays in a time. Times are in nanoseconds.
 #[derive(Debug)]
 pub(crate) struct Decay {
     pub(crate) bits: u32,
     kind: Kind,
-    /// The factors that were computed so far, by time.
+    /// The factors that were computed so far, with the time as the key.
     known: HashMap<i64, Fixed>,
 }
 
 #[derive(Debug)]
 enum Kind {
-    /// 2^(-t / half-life).
+    /// The factor is 2^(-t / half-life).
     Half { powers: Box<Powers>, half_life: i64 },
     /// The factor of one second, of two seconds, of four seconds and so on. The factor of any number of seconds is a
     /// product of these factors.
     Second(Vec<Fixed>),
-    /// Nothing decays.
+    /// Usage does not decay, so the factor is 1.
     None,
 }
 
 impl Decay {
-    /// Returns the ideal decay: a half after every half-life.
+    /// Returns the ideal decay: the factor is a half after every half-life.
     pub(crate) fn half(half_life: i64, bits: u32) -> Self {
         let kind = Kind::Half { powers: Box::new(Powers::new(bits)), half_life };
         Self { bits, kind, known: HashMap::new() }
@@ -47,17 +47,17 @@ impl Decay {
         Self { bits, kind: Kind::Second(squares), known: HashMap::new() }
     }
 
-    /// Returns a decay by which usage does not shrink.
+    /// Returns the decay under which usage does not decay.
     pub(crate) fn none(bits: u32) -> Self {
         Self { bits, kind: Kind::None, known: HashMap::new() }
     }
 
-    /// Returns whether usage does not shrink.
+    /// Returns `true` if usage does not decay.
     pub(crate) fn is_none(&self) -> bool {
         matches!(self.kind, Kind::None)
     }
 
-    /// Returns the factor after a time of at least 0. Slurm's decay counts whole seconds.
+    /// Returns the factor after a time of at least 0. Slurm's decay counts only whole seconds.
     pub(crate) fn after(&mut self, time: i64) -> Fixed {
         debug_assert!(time >= 0);
         if let Some(known) = self.known.get(&time) {

@@ -3,7 +3,7 @@
 use evenhand_import::ImportError;
 use thiserror::Error;
 
-/// A history or a setting that cannot be used.
+/// The reason why a history or a setting cannot be used.
 #[derive(Debug, Error)]
 pub enum UsageError {
     /// A file cannot be read or unpacked, or is too large.
@@ -14,7 +14,7 @@ pub enum UsageError {
     Row {
         /// The name of the file.
         file: String,
-        /// The line in the unpacked file, from 1.
+        /// The line in the unpacked file. The first line is 1.
         line: u64,
         /// The text that was found, and the text that was expected.
         message: String,

@@ -1,4 +1,4 @@
-//! The formulas of the schedulers as plain functions. Theory, section 10 names their sources.
+//! The formulas of the schedulers as plain functions. docs/theory.md, section 10 names their sources.
 
 use evenhand_problem::Rational;
 use rug::Integer;
@@ -7,7 +7,7 @@ use crate::power::{Enclosure, power_of_half};
 
 /// Returns the factor by which Slurm's source decays usage in a second: 1 - .693 / h, for a half-life in nanoseconds.
 ///
-/// It is negative for a half-life below .693 seconds. Source: `_decay_thread` in
+/// The factor is negative for a half-life below .693 seconds. Source: `_decay_thread` in
 /// src/plugins/priority/multifactor/priority_multifactor.c.
 #[must_use]
 pub fn slurm_second(half_life: i64) -> Rational {
@@ -15,8 +15,8 @@ pub fn slurm_second(half_life: i64) -> Rational {
     Rational::from(1) - Rational::from((693_000_000, half_life))
 }
 
-/// Returns Slurm's classic factor 2^(-U / S), where U is the queue's fraction of all usage and S its fraction of all
-/// shares. The factor is 0 if S is 0. If U is exact, the bounds differ by at most `width`.
+/// Returns Slurm's classic factor 2^(-U / S). U is the queue's fraction of all usage, and S is its fraction
+/// of all shares. The factor is 0 if S is 0. If U is exact, the bounds differ by at most `width`.
 ///
 /// Source: `priority_p_calc_fs_factor` in priority_multifactor.c, with a dampening factor of 1.
 #[must_use]
@@ -63,12 +63,12 @@ pub fn entry_penalty(requests: &Rational, alpha: &Rational) -> Rational {
     Rational::from(requests * alpha)
 }
 
-/// Divides an amount as KAI does among queues that all want more. The parts are proportional to max(0, w + k (w - u)).
-/// Here w is the weight of the queue as a fraction of all weights, and u its usage as a fraction of the cluster. If all
-/// these numbers are 0, no queue gets anything.
+/// Divides an amount as KAI does among queues that all want more. The parts are proportional to max(0, w + k
+/// (w - u)). Here w is the weight of the queue as a fraction of all weights, and u is the usage of the queue
+/// as a fraction of the cluster. If all these numbers are 0, no queue gets anything.
 ///
-/// Source: `calcShareWeights` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go. Rounding to whole
-/// units is [`kai_rounded`].
+/// Source: `calcShareWeights` in pkg/scheduler/plugins/proportion/resource_division/resource_division.go. The
+/// function [`kai_rounded`] rounds the result to whole units.
 #[must_use]
 pub fn kai_shares(
     amount: &Rational,

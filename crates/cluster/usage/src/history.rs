@@ -9,7 +9,7 @@ use evenhand_problem::Rational;
 use crate::UsageError;
 use crate::read;
 
-/// Rows of a table that do not count as usage, by reason.
+/// The numbers of rows of a table that do not count as usage, by reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Skipped {
     /// Jobs without a start.
@@ -25,7 +25,7 @@ pub struct Skipped {
 pub struct Fact {
     /// The fair share of the queue, if it is known.
     pub fair_share: Option<Rational>,
-    /// Whether the queue wanted more of the resource, if it is known.
+    /// True if the queue wanted more of the resource. `None` if that is not known.
     pub wants: Option<bool>,
 }
 
@@ -33,29 +33,31 @@ pub struct Fact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FactNumber(u32);
 
-/// A length of time without samples in a history.
+/// A span of time for which a history has no samples.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// The beginning, in nanoseconds.
+    /// The beginning of the span, in nanoseconds.
     pub from: i64,
-    /// The end, in nanoseconds.
+    /// The end of the span, in nanoseconds.
     pub to: i64,
     /// The reason why the history has no samples.
     pub reason: String,
 }
 
-/// The usage of one queue of one resource.
+/// The usage of one resource by one queue.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Series {
-    /// The spans of the rows whose amount is a whole number below 2^63, in the order of the file.
+    /// The spans of the rows whose amount is a whole number below 2^63, as positions in [`History::spans`],
+    /// in the order of the file.
     pub(crate) spans: Vec<u32>,
-    /// The amounts of the rows in `spans`, by the same position.
+    /// The amounts of the rows in `spans`, in the same order.
     pub(crate) amounts: Vec<i64>,
-    /// All other rows: the position of the row's span in [`History::spans`], and the amount.
+    /// The span and the amount of all other rows. The span is a position in [`History::spans`].
     pub(crate) others: Vec<(u32, Rational)>,
-    /// The facts of the rows in `spans`, by position in [`History::facts`]. Empty if the history states no facts.
+    /// The facts of the rows in `spans`, as positions in [`History::facts`]. Empty if the history states no
+    /// facts.
     pub(crate) facts: Vec<u32>,
-    /// The facts of the rows in `others`, by the same position.
+    /// The facts of the rows in `others`, in the same order.
     pub(crate) other_facts: Vec<u32>,
 }
 
@@ -69,24 +71,24 @@ pub struct History {
     pub queues: Vec<String>,
     /// The names of the resources, in the order of their first rows.
     pub resources: Vec<String>,
-    /// Whether the times are dates (RFC 3339), instead of seconds.
+    /// True if times are dates (RFC 3339). False if they are seconds.
     pub is_calendar: bool,
     /// The rows that were skipped.
     pub skipped: Skipped,
     /// The number of rows that state usage.
     pub n_rows: u64,
-    /// Whether the rows are rounds of a watch, in which every queue of the cluster has its rows.
+    /// True if the rows are rounds of a watch, in which every queue of the cluster has its rows.
     pub is_watched: bool,
-    /// The times without samples whose reason is known.
+    /// The spans of time without samples for which the reason is known.
     pub gaps: Vec<Gap>,
-    /// Whether the rows are jobs. Then a time without rows is a time without jobs.
+    /// True if the rows are jobs. Then a time without rows is a time without jobs.
     pub(crate) is_jobs: bool,
-    /// Whether rows state facts.
+    /// True if the rows state facts.
     pub(crate) has_facts: bool,
     /// The distinct facts.
     pub(crate) facts: Vec<Fact>,
     fact_of: HashMap<Fact, u32>,
-    /// The beginnings and ends of rows, each pair once.
+    /// The beginning and the end of rows. Each pair is in the list once.
     pub(crate) spans: Vec<(i64, i64)>,
     /// The queue and the resource of each series, as positions in `queues` and `resources`.
     pub(crate) keys: Vec<(usize, usize)>,
@@ -96,8 +98,8 @@ pub struct History {
     span_of: HashMap<(i64, i64), u32>,
     queue_of: HashMap<String, usize>,
     resource_of: HashMap<String, usize>,
-    /// A guess of the next row's key: for each key, the key of the row that last followed a row of this key. The guess
-    /// is mostly right in sorted tables.
+    /// A guess of the next row's key, indexed by the key of the last row. It is the key of the row that last
+    /// followed a row of this key. The guess is mostly right in sorted tables.
     next_key: Vec<usize>,
     next_span: Vec<u32>,
     last_key: usize,
@@ -113,7 +115,7 @@ fn interned(name: &str, names: &mut Vec<String>, positions: &mut HashMap<String,
     names.len() - 1
 }
 
-/// The end of a job that is still running.
+/// The end of the row of a job that is still running.
 pub(crate) const OPEN: i64 = i64::MAX;
 
 impl History {
@@ -129,9 +131,9 @@ impl History {
         Self { has_facts: true, ..Self::default() }
     }
 
-    /// Reads a table: CSV with the columns `queue`, `resource`, `from`, `to` and `amount`, or the output of Slurm's
-    /// `sacct -P` with the columns `Account`, `AllocTRES`, `Start` and `End`. The header decides which of these two
-    /// formats it is. Other columns are ignored.
+    /// Reads a table. The table is CSV with the columns `queue`, `resource`, `from`, `to` and `amount`, or
+    /// the output of Slurm's `sacct -P` with the columns `Account`, `AllocTRES`, `Start` and `End`. The
+    /// header says which of these two formats it is. Other columns are ignored.
     ///
     /// # Errors
     /// [`UsageError`] with file and line for a row that cannot be read, and for a table without usage.
@@ -180,7 +182,8 @@ impl History {
     /// Adds a row with a fact to a history of [`History::with_facts`].
     ///
     /// # Errors
-    /// [`UsageError::Setting`] as [`History::add`]; also if the fair share is negative, or if the history has no facts.
+    /// The errors of [`History::add`]. [`UsageError::Setting`] also if the fair share is negative, or if the
+    /// history has no facts.
     pub fn add_with_fact(
         &mut self,
         queue: &str,
@@ -206,14 +209,14 @@ impl History {
         Ok(())
     }
 
-    /// Returns the number of a fact. A new fact is added to the history.
+    /// Returns the number of a fact. A fact that is not in the history is added to it.
     pub fn fact(&mut self, fact: &Fact) -> FactNumber {
         FactNumber(self.position_of(fact))
     }
 
-    /// Adds a row that is known to be valid: it does not end before it begins, and its amount is not negative. The fact
-    /// must belong to this history, which must come from [`History::with_facts`]. This call is faster than
-    /// [`History::add_with_fact`].
+    /// Adds a row that is known to be valid: it does not end before it begins, and its amount is not
+    /// negative. The fact must belong to this history, which must come from [`History::with_facts`]. This
+    /// function is faster than [`History::add_with_fact`].
     pub fn add_checked(
         &mut self,
         queue: &str,
@@ -227,7 +230,7 @@ impl History {
         self.state_at(fact, amount.is_ok());
     }
 
-    /// Returns the position of a fact in [`History::facts`]. A new fact is added.
+    /// Returns the position of a fact in [`History::facts`]. A fact that is not in the list is added to it.
     pub(crate) fn position_of(&mut self, fact: &Fact) -> u32 {
         if let Some(at) = self.fact_of.get(fact) {
             return *at;
@@ -320,14 +323,14 @@ impl History {
         at
     }
 
-    /// Returns the latest known end of a row, or the latest beginning if no known end is later. Returns `None` for an
-    /// empty history.
+    /// Returns the latest known end of a row, or the latest beginning of a row if no known end is later.
+    /// Returns `None` for an empty history.
     #[must_use]
     pub fn latest(&self) -> Option<i64> {
         self.spans.iter().map(|(from, to)| if *to == OPEN { *from } else { *to }).max()
     }
 
-    /// Returns whether some row has no end.
+    /// Returns `true` if some row has no end.
     #[must_use]
     pub fn has_open_rows(&self) -> bool {
         self.spans.iter().any(|(_, to)| *to == OPEN)

@@ -1,5 +1,5 @@
-//! Karma's credits (OSDI 2023). Queues earn credits by slices that they leave to others. They pay with credits for
-//! slices beyond their guaranteed slices.
+//! Karma's credits (OSDI 2023). Queues earn credits for slices that they leave to other queues. They pay with
+//! credits for slices beyond their guaranteed slices.
 
 use std::collections::BinaryHeap;
 
@@ -15,31 +15,31 @@ use crate::time::{NANOSECONDS, duration_text};
 
 /// The largest product of the numbers of quanta and queues.
 const MOST: i64 = 50_000_000;
-/// The largest number of slices of a cluster, and of credits of a queue.
+/// The largest number of slices of a cluster, and the largest number of credits of a queue.
 const MOST_SLICES: i64 = 1 << 40;
 
 /// The state of the queues after some quanta.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Karma {
-    /// The slices of each queue in its fair share.
+    /// The fair share of each queue, in slices.
     pub fair_share: i64,
-    /// The guaranteed slices of each queue: alpha times the fair share.
+    /// The guaranteed slices of each queue, which are alpha times the fair share.
     pub guaranteed: i64,
-    /// The credits of each queue, by its position.
+    /// The credits of each queue, indexed by queue.
     pub credits: Vec<i64>,
-    /// The slices that each queue got so far, summed over all quanta, by its position.
+    /// The slices that each queue got so far, summed over all quanta and indexed by queue.
     pub totals: Vec<i64>,
 }
 
 impl Karma {
-    /// Returns the state before the first quantum: queues that all have the same credits.
+    /// Returns the state before the first quantum. All queues have the same credits.
     #[must_use]
     pub fn new(queues: usize, fair_share: i64, guaranteed: i64, credits: i64) -> Self {
         Self { fair_share, guaranteed, credits: vec![credits; queues], totals: vec![0; queues] }
     }
 
-    /// Allocates the slices of a quantum, and returns the slices of each queue. `demands` are the slices that each
-    /// queue demands. If queues have equal credits, the first queue borrows first and lends first.
+    /// Allocates the slices of a quantum, and returns the slices of each queue. `demands` has the slices that
+    /// each queue demands. Of queues with equal credits, the first queue borrows first and lends first.
     ///
     /// Source: Algorithm 1 of Vuppalapati, Fikioris, Agarwal, Cidon, Khandelwal, Tardos: Karma. OSDI 2023.
     pub fn quantum(&mut self, demands: &[i64]) -> Vec<i64> {
@@ -53,7 +53,7 @@ impl Karma {
             self.credits[queue] += free;
             slices.push(*demand.min(&self.guaranteed));
             donated.push((self.guaranteed - demand).max(0));
-            // The latest position is the smallest key, so that the first queue comes first.
+            // The latest position has the smallest key, so that the first of equal queues comes first.
             if *demand > self.guaranteed {
                 borrowers.push((self.credits[queue], std::cmp::Reverse(queue)));
             } else if donated[queue] > 0 {
@@ -92,8 +92,8 @@ fn setting(message: impl Into<String>) -> UsageError {
     UsageError::Setting(message.into())
 }
 
-/// Returns a quantity as a whole number of slices. Refuses fractions, and numbers that are negative or too large.
-/// `what` names the quantity.
+/// Returns a quantity as a whole number of slices. Returns an error for fractions, and for numbers that are
+/// negative or too large. `what` names the quantity.
 fn slices(what: &str, value: &Rational) -> Result<i64, UsageError> {
     let whole = value.numer().to_i64().filter(|of| value.is_integer() && (0..=MOST_SLICES).contains(of));
     whole.ok_or_else(|| {
@@ -101,8 +101,8 @@ fn slices(what: &str, value: &Rational) -> Result<i64, UsageError> {
     })
 }
 
-/// Computes the credits of every queue at a time. The amounts of the history are demands. They are sampled at the
-/// beginning of each quantum.
+/// Computes the credits of every queue at the time `at`. The amounts of the history are demands, which are
+/// sampled at the beginning of each quantum.
 pub(crate) fn standings(history: &History, settings: &Settings, at: i64) -> Result<Standings, UsageError> {
     let Some((resource, capacity)) = &settings.capacity else {
         return Err(setting("karma: the slices of the cluster are needed (--capacity gpu=16)"));
@@ -137,7 +137,7 @@ pub(crate) fn standings(history: &History, settings: &Settings, at: i64) -> Resu
         )));
     }
     charge(count as u64 * queues.len() as u64, "quanta of the history");
-    // The changes of demands by quantum.
+    // The changes of demands: the quantum, the queue, and the change.
     let quantum = |time: i64| ((time - first).max(0) + interval - 1) / interval;
     let mut changes: Vec<(i64, usize, Rational)> = Vec::new();
     for (key, series) in history.keys.iter().zip(&history.series) {
@@ -184,7 +184,7 @@ pub(crate) fn standings(history: &History, settings: &Settings, at: i64) -> Resu
     Ok(Standings::of(at, Some(first), found, resource_weights))
 }
 
-/// Returns the law in words.
+/// Returns a description of the law in words.
 pub(crate) fn in_words(settings: &Settings) -> String {
     let text = |value: &Option<Rational>| value.as_ref().map_or_else(|| "?".to_owned(), Rational::to_string);
     format!(

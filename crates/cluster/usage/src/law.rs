@@ -11,12 +11,12 @@ use crate::decay::Decay;
 use crate::power::{Fixed, inverse_of_ln_2};
 use crate::time::NANOSECONDS;
 
-/// How a scheduler counts the usage of the past.
+/// The law by which a scheduler counts the usage of the past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Law {
-    /// Slurm as documented: usage shrinks by a half in every half-life.
+    /// Slurm as documented: usage decays by a half in every half-life.
     Slurm,
-    /// Slurm as its source computes: a factor of 1 - .693 / h for each second, applied at every tick.
+    /// Slurm as its source computes it: a factor of 1 - .693 / h for each second, applied at every tick.
     SlurmTicks,
     /// Kueue's admission fair sharing: a moving average of samples.
     Kueue,
@@ -24,12 +24,13 @@ pub enum Law {
     Kai,
     /// Volcano's plugin `fairshare`: resource-seconds with decay.
     Volcano,
-    /// Karma's credits: slices that a queue leaves to others are credits for later.
+    /// Karma's credits: a queue gets credits for slices that it leaves to other queues, and pays with them
+    /// later.
     Karma,
 }
 
 impl Law {
-    /// All laws with their names, and a description of each.
+    /// The names of all laws, each with a description.
     pub const NAMES: &'static [(&'static str, &'static str)] = &[
         ("slurm", "Slurm as documented: a half is left after every half-life"),
         ("slurm-ticks", "Slurm as its source computes: 1 - .693/h a second, at every tick"),
@@ -48,9 +49,9 @@ impl Law {
         Self::NAMES[self as usize].0
     }
 
-    /// Returns the usual time between two ticks, cycles or samples of the scheduler, in nanoseconds: Slurm's
-    /// `PriorityCalcPeriod` (5 minutes), Kueue's `usageSamplingInterval` (5 minutes), the resolution of KAI's queries
-    /// (1 minute), Volcano's scheduling cycle and Karma's quantum (1 second).
+    /// Returns the usual time between two ticks, cycles or samples of the scheduler, in nanoseconds. This is
+    /// Slurm's `PriorityCalcPeriod` (5 minutes), Kueue's `usageSamplingInterval` (5 minutes), the resolution
+    /// of KAI's queries (1 minute), Volcano's scheduling cycle (1 second) or Karma's quantum (1 second).
     #[must_use]
     pub fn usual_interval(self) -> i64 {
         NANOSECONDS
@@ -75,36 +76,38 @@ impl FromStr for Law {
     }
 }
 
-/// The law, its parameters and the weights. Times and durations are in nanoseconds.
+/// The settings of a computation: the law, its parameters and the weights. Times and durations are in
+/// nanoseconds.
 #[derive(Debug, Clone)]
 pub struct Settings {
     /// The law.
     pub law: Law,
-    /// The half-life; `None` means that usage does not decay, which only Slurm and KAI allow.
+    /// The half-life. `None` means that usage does not decay, which only Slurm and KAI allow.
     pub half_life: Option<i64>,
-    /// The moment at which usage is counted; `None` means the end of the history.
+    /// The moment at which usage is counted. `None` means the end of the history.
     pub at: Option<i64>,
     /// The moment before which usage does not count, such as Slurm's last reset.
     pub since: Option<i64>,
-    /// The time between two ticks, cycles or samples; `None` means [`Law::usual_interval`].
+    /// The time between two ticks, cycles or samples. `None` means [`Law::usual_interval`].
     pub every: Option<i64>,
-    /// KAI's window.
+    /// The length of KAI's window.
     pub window: Option<i64>,
-    /// The beginning of the first of KAI's tumbling windows; `None` means a sliding window.
+    /// The beginning of the first of KAI's tumbling windows. `None` means a sliding window.
     pub window_start: Option<i64>,
-    /// Weights of queues: Slurm's shares, Kueue's and KAI's weights. Queues that are not in the map have the weight 1.
+    /// The weights of queues: Slurm's shares, Kueue's and KAI's weights. Queues that are not in the map have
+    /// the weight 1.
     pub weights: BTreeMap<String, Rational>,
-    /// Weights of resources: Slurm's TRES weights, Kueue's `resourceWeights`.
+    /// The weights of resources: Slurm's TRES weights, Kueue's `resourceWeights`.
     pub resource_weights: BTreeMap<String, Rational>,
-    /// KAI: the resource that is divided, and its amount in the cluster.
+    /// For KAI: the resource that is divided, and its amount in the cluster.
     pub capacity: Option<(String, Rational)>,
-    /// KAI: the significance k of past usage.
+    /// For KAI: the significance k of past usage.
     pub k: Rational,
-    /// Kueue: whether each row begins with the penalty for the admission of a workload.
+    /// For Kueue: true if each row begins with the penalty for the admission of a workload.
     pub has_entry_penalty: bool,
-    /// Karma: the guaranteed fraction of a fair share.
+    /// For Karma: the guaranteed fraction of a fair share.
     pub alpha: Option<Rational>,
-    /// Karma: the credits of each queue at the beginning.
+    /// For Karma: the credits of each queue at the beginning.
     pub credits: Option<Rational>,
 }
 
@@ -136,7 +139,8 @@ impl Settings {
         self.every.unwrap_or(self.law.usual_interval())
     }
 
-    /// Returns the moment from which usage counts, if there is one: the beginning of KAI's window or a reset.
+    /// Returns the moment from which usage counts: the beginning of KAI's window, or a reset. Returns `None`
+    /// if there is no such moment.
     #[must_use]
     pub fn beginning(&self, at: i64) -> Option<i64> {
         if self.law != Law::Kai {
@@ -153,7 +157,7 @@ impl Settings {
     }
 }
 
-/// The window of KAI if none is configured: a week.
+/// The length of KAI's window if none is configured: a week.
 pub(crate) const DEFAULT_WINDOW: i64 = 604_800 * NANOSECONDS;
 
 /// Computes the weight of a row in the decayed usage from the beginning and the end of the row.
@@ -163,10 +167,11 @@ pub(crate) struct Kernel<'s> {
     at: i64,
     since: Option<i64>,
     decay: Decay,
-    /// For the ideal law h / ln 2 in seconds, where h is the half-life. For Volcano c / (1 - g), where c is the cycle
-    /// in seconds and g its decay factor.
+    /// The factor of the ideal law is h / ln 2 in seconds, where h is the half-life. The factor of Volcano is
+    /// c / (1 - g), where c is the cycle in seconds and g the decay factor of a cycle.
     factor: Fixed,
-    /// For Slurm's ticks 1 / (1 - f^p), where f^p is the decay factor of the time between two ticks.
+    /// The factor 1 / (1 - f^p) of Slurm's ticks, where f^p is the decay factor of the time between two
+    /// ticks.
     ticks: Fixed,
 }
 
@@ -203,8 +208,8 @@ impl<'s> Kernel<'s> {
         Self { settings, at, since: settings.beginning(at), decay, factor, ticks }
     }
 
-    /// Returns the weight of an amount of 1 that was used from one time to another. If both times are equal, the amount
-    /// is an amount times seconds.
+    /// Returns the weight of an amount of 1 that was used from one time to another. If both times are equal,
+    /// the amount is in amounts times seconds.
     pub(crate) fn weight(&mut self, (from, to): (i64, i64)) -> Fixed {
         let is_lump = from == to;
         let admission = from;
@@ -234,7 +239,7 @@ impl<'s> Kernel<'s> {
         Fixed::of(&Rational::from((time, NANOSECONDS)), self.bits())
     }
 
-    /// Returns the weight by the ideal law: the integral of the decay factor over the row.
+    /// Returns the weight of a row by the ideal law: the integral of the decay factor over the row.
     fn integral(&mut self, from: i64, to: i64) -> Fixed {
         if self.decay.is_none() {
             return self.seconds(to - from);
@@ -243,8 +248,8 @@ impl<'s> Kernel<'s> {
         end.minus(&beginning).times(&self.factor, self.bits())
     }
 
-    /// Returns the number of ticks from a time up to the moment at which usage is counted. A tick at this moment does
-    /// not count.
+    /// Returns the number of ticks from a time until the moment at which usage is counted. A tick at that
+    /// moment does not count.
     fn ticks_after(&self, time: i64) -> i64 {
         let interval = self.settings.interval();
         (self.at - time + interval - 1) / interval
@@ -263,13 +268,14 @@ impl<'s> Kernel<'s> {
         added.times(&self.decayed_at_ticks(to), bits)
     }
 
-    /// Returns the weight by Slurm's ticks: the sum of the usage that each tick adds, decayed by later ticks.
+    /// Returns the weight of a row by Slurm's ticks: the sum of the usage that each tick adds, decayed by
+    /// later ticks.
     fn at_ticks(&mut self, from: i64, to: i64) -> Fixed {
         if from >= to {
             return Fixed::zero();
         }
         let (bits, interval) = (self.bits(), self.settings.interval());
-        // The first tick after the beginning, and the last tick that is not after the end.
+        // The first tick after the beginning of the row, and the last tick that is not after its end.
         let first = self.at - (self.ticks_after(from) - 1) * interval;
         let last = self.at - self.ticks_after(to) * interval;
         if to < first {
@@ -291,7 +297,7 @@ impl<'s> Kernel<'s> {
         if to > last { sum.plus(&self.between_ticks(last, to)) } else { sum }
     }
 
-    /// Returns the weight of the samples from one time on and before another time.
+    /// Returns the weight of the samples from the time `from` on and before the time `to`.
     fn samples(&mut self, from: i64, to: i64) -> Fixed {
         let bits = self.bits();
         let interval = self.settings.interval();
@@ -313,7 +319,7 @@ impl<'s> Kernel<'s> {
         young.minus(&self.decay.after((oldest + 1) * interval)).times(&self.factor, bits)
     }
 
-    /// Returns the weight of a request of 1 that Kueue admitted at a time: alpha, decayed since then.
+    /// Returns the weight of a request of 1 that Kueue admitted at a time: alpha, decayed since that time.
     fn entry_penalty(&mut self, at: i64) -> Fixed {
         let bits = self.bits();
         let alpha = Fixed::one(bits).minus(&self.decay.after(self.settings.interval()));

@@ -1,4 +1,5 @@
-//! Usage over time: what queues used, decayed by the laws of schedulers, and the queue that is served next.
+//! Usage over time: the usage of queues, decayed by the laws of schedulers, and the queue that is served
+//! next.
 //!
 //! A [`History`] states the amounts of resources that queues used in spans of time. [`judge`] computes the decayed
 //! usage of every queue by one [`Law`], and the standing of the queues by the rule of that scheduler. Powers of 1/2 are

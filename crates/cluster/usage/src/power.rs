@@ -17,13 +17,13 @@ pub struct Enclosure {
 }
 
 impl Enclosure {
-    /// Returns the enclosure of a number that is known exactly.
+    /// Returns the enclosure of a number that is known exactly. Both bounds equal the number.
     #[must_use]
     pub fn of(value: Rational) -> Self {
         Self { low: value.clone(), high: value }
     }
 
-    /// Returns the number, if it is known exactly.
+    /// Returns the number if it is known exactly. Returns `None` otherwise.
     #[must_use]
     pub fn exact(&self) -> Option<&Rational> {
         (self.low == self.high).then_some(&self.low)
@@ -64,7 +64,8 @@ impl Enclosure {
     }
 }
 
-/// Bounds of a number as multiples of 2^-bits. The number of bits is not stored here, but passed to each function.
+/// Bounds of a number as multiples of 2^-bits. The number of bits is not stored in this type, but passed to
+/// each function.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fixed {
     pub(crate) low: Integer,
@@ -115,7 +116,7 @@ impl Fixed {
     }
 }
 
-/// Divides by 2^bits and rounds up.
+/// Divides a number by 2^bits and rounds up.
 fn shift_up(value: &mut Integer, bits: u32) {
     let is_exact = value.is_divisible_2pow(bits);
     *value >>= bits;
@@ -124,17 +125,17 @@ fn shift_up(value: &mut Integer, bits: u32) {
     }
 }
 
-/// The number of binary digits of an exponent for which a table has one entry.
+/// The number of binary digits of an exponent that one table covers.
 const DIGITS: u32 = 8;
 
-/// Computes powers of 1/2. The number of bits must be a multiple of 8.
+/// Computes powers of 1/2 with bounds. The number of bits must be a multiple of 8.
 #[derive(Debug)]
 pub(crate) struct Powers {
     bits: u32,
     /// Bounds of 2^-(d / 256^group) for d from 0 to 255. There is a table for each group of 8 binary digits of the
     /// exponent, in the order of the digits after the point.
     tables: Vec<Vec<Fixed>>,
-    /// A lower bound of 2^-(2^-bits).
+    /// A lower bound of 2^-(2^-bits), the factor for one unit of the last digit.
     last: Integer,
 }
 
@@ -184,7 +185,8 @@ impl Powers {
             }
         }
         if !is_exact {
-            // The rest of the exponent is below 2^-bits, so the power shrinks by a factor between `last` and 1.
+            // The rest of the exponent is below 2^-bits. So the power decreases by a factor between `last`
+            // and 1.
             power.low *= &self.last;
             power.low >>= bits;
         }
@@ -200,7 +202,8 @@ impl Powers {
     }
 }
 
-/// Returns an enclosure of 2^-exponent whose bounds differ by at most `width`. It is exact for a whole exponent.
+/// Returns an enclosure of 2^-exponent whose bounds differ by at most `width`. For a whole exponent it is
+/// exact.
 ///
 /// # Panics
 /// If the exponent is negative or the width is not above 0.
@@ -234,15 +237,15 @@ pub fn power_of_half(exponent: &Rational, width: &Rational) -> Enclosure {
     }
 }
 
-/// Returns bounds of ln 2: the sum of 1 / (k 2^k).
+/// Returns bounds of ln 2, computed as the sum of 1 / (k 2^k).
 fn ln_2(bits: u32) -> Fixed {
     let one = Integer::from(1) << bits;
     let mut low = Integer::new();
     for k in 1..=bits {
         low += Integer::from(&one >> k) / k;
     }
-    // Rounding lowers each term by less than 2 units of the last bit, and all later terms together are less than 1
-    // unit.
+    // Rounding lowers each term by less than 2 units of the last bit, and the sum of all later terms is less
+    // than 1 unit.
     let high = Integer::from(&low + (2 * bits + 2));
     Fixed { low, high }
 }

@@ -1,4 +1,4 @@
-//! Reader of Prometheus range queries, in which KAI and other schedulers keep the amounts that queues hold.
+//! Reader of Prometheus range queries, in which KAI and other schedulers store the usage of queues.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::UsageError;
 use crate::history::History;
 use crate::time::time_of;
 
-/// Steps of work for a sample.
+/// The steps of the budget that a sample costs.
 const SAMPLE: u64 = 100;
-/// The labels that can name the queue, in the order in which they are looked for.
+/// The labels that can name the queue, in the order in which they are tried.
 const QUEUE_LABELS: [&str; 2] = ["queue_name", "queue"];
-/// KAI's metrics and the resources that they count.
+/// KAI's metrics, each with the resource that it counts.
 const METRICS: [(&str, &str); 3] = [
     ("kai_queue_allocated_gpus", "gpu"),
     ("kai_queue_allocated_cpu_cores", "cpu"),
@@ -46,8 +46,8 @@ struct Samples {
     values: Vec<(Number, String)>,
 }
 
-/// Reads the answer of a range query into a history. Each sample is an amount that was held from its time until the next sample
-/// of the query, or for one step if the next sample is missing.
+/// Reads the answer of a range query into a history. Each sample is an amount that was used from its time
+/// until the next sample of the query, or for one step if the next sample is missing.
 pub(crate) fn read(name: &str, text: &[u8], history: &mut History) -> Result<(), UsageError> {
     let error =
         |line: usize, message: String| UsageError::Row { file: name.to_owned(), line: line as u64, message };

@@ -1,6 +1,6 @@
 //! Readers of usage histories: CSV, the output of `sacct -P` and `sreport -P`, and range queries of Prometheus.
 //!
-//! A month of 300 queues at one-minute samples has 13 million rows, so that lines are read as bytes.
+//! A month of 300 queues with samples each minute has 13 million rows, so lines are read as bytes.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -18,7 +18,7 @@ use crate::history::{Fact, History, OPEN};
 use crate::prometheus;
 use crate::time::{NANOSECONDS, time_of};
 
-/// Steps of work for a row.
+/// The steps of the budget that a row costs.
 const ROW: u64 = 50;
 
 /// The columns of a history in CSV.
@@ -33,7 +33,7 @@ const EXPECTED_TIME: &str = "seconds, or a time with its zone such as 2026-01-31
 /// The position of each needed column in a row.
 struct Layout {
     positions: Vec<usize>,
-    /// The position of the job's identifier, in the output of `sacct`.
+    /// The position of the job's identifier in the output of `sacct`.
     job: Option<usize>,
     is_sacct: bool,
     /// The positions of the columns [`FACTS`].
@@ -49,7 +49,7 @@ struct Reader<'p> {
     bytes: Vec<u8>,
 }
 
-/// A field of a row, at most 60 characters of it.
+/// Returns a field of a row for a message, at most 60 characters of it.
 fn shown(field: &str) -> String {
     printable(&field.chars().take(60).collect::<String>())
 }
@@ -90,7 +90,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns whether the file begins as JSON does.
+    /// Returns `true` if the first character of the file, after white space, is that of a JSON object.
     fn is_json(&mut self) -> Result<bool, UsageError> {
         let file = &self.name;
         let bytes =
@@ -100,7 +100,7 @@ impl Reader<'_> {
 
     /// Returns the rest of the file.
     fn rest(&mut self) -> Result<Vec<u8>, UsageError> {
-        /// Bytes that a byte of JSON takes while it is read.
+        /// The number of bytes of memory that a byte of JSON takes while it is read.
         const OF_BYTE: u64 = 8;
         let mut text = Vec::new();
         loop {
@@ -127,7 +127,7 @@ impl Reader<'_> {
     }
 }
 
-/// Reads a history from a file of this name.
+/// Reads a history from a file. `name` is the name of the file in messages.
 pub(crate) fn read(
     name: String,
     reader: Box<dyn BufRead>,
@@ -169,7 +169,7 @@ pub(crate) fn read(
     Ok(history)
 }
 
-/// Returns the columns that the header names, or nothing for another header.
+/// Returns the positions of the columns that the header names. Returns `None` for an unknown header.
 fn layout(header: &str) -> Option<Layout> {
     let find = |names: &[String], wanted: &[&str]| -> Option<Vec<usize>> {
         wanted.iter().map(|name| names.iter().position(|of| of == name)).collect()
@@ -186,13 +186,14 @@ fn layout(header: &str) -> Option<Layout> {
     Some(Layout { positions: find(&names, &COLUMNS)?, job: None, is_sacct: false, facts })
 }
 
-/// The texts of a line: the needed columns in the order of [`COLUMNS`] or [`SACCT`], and the facts (empty if they are not there).
+/// The texts of a line: the needed columns in the order of [`COLUMNS`] or [`SACCT`], and the facts. The facts
+/// are empty if the table has no such columns.
 struct Fields<'l> {
     columns: [&'l str; 5],
     facts: Facts<'l>,
 }
 
-/// The texts of the columns [`FACTS`] of a line.
+/// The texts of the columns [`FACTS`] in a line.
 enum Facts<'l> {
     Split([&'l str; 2]),
     /// The text after the fifth column, which has not been split.
@@ -211,8 +212,8 @@ impl<'l> Facts<'l> {
     }
 }
 
-/// Splits a line into the fields that are needed. Lines with quotes are split by the rules of CSV. Returns nothing if a needed
-/// column is missing.
+/// Splits a line into the fields that are needed. Lines with quotes are split by the rules of CSV. Returns
+/// `None` if a needed column is missing.
 fn fields<'l>(
     line: &'l str,
     layout: &Layout,
@@ -235,7 +236,7 @@ fn fields<'l>(
         }
     };
     if !layout.is_sacct && layout.positions == [0, 1, 2, 3, 4] && !line.contains('"') {
-        // The usual order, which a table of millions of rows has.
+        // A table of millions of rows has its columns in the usual order, which is split faster.
         let mut rest = line.splitn(6, ',');
         let mut next = || rest.next();
         let columns = [next()?, next()?, next()?, next()?, next()?];
@@ -252,13 +253,14 @@ fn fields<'l>(
     (missing == 0).then_some(Fields { columns, facts: Facts::Split(facts) })
 }
 
-/// The facts of a table so far, by the texts of their columns.
+/// The facts of a table that were read so far. The key is the texts of their columns.
 #[derive(Default)]
 struct KnownFacts {
     by_text: HashMap<String, u32>,
-    /// The key of a look-up, kept to avoid an allocation for each row.
+    /// The key of a look-up, stored to avoid an allocation for each row.
     key: String,
-    /// By series: the unsplit text of its last row, and its fact. Facts change rarely from row to row of a queue.
+    /// The unsplit text of the last row and its fact, indexed by series. Facts change rarely from row to row
+    /// of a queue.
     last: Vec<(String, u32)>,
 }
 
@@ -330,7 +332,7 @@ fn table(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
     let mut record = StringRecord::new();
     let mut is_first = true;
     let mut known = KnownFacts::default();
-    // The times of the row before as text, and as numbers: tables are often sorted by time.
+    // The times of the previous row as text and as numbers, because tables are often sorted by time.
     let mut last = (String::new(), String::new(), (0, 0));
     while reader.next()? {
         if reader.line.is_multiple_of(1024) {
@@ -431,7 +433,7 @@ fn sacct(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
         if to < from {
             return Err(reader.error(format!("End: {} is before the start {}", shown(end), shown(start))));
         }
-        // A job of no duration used nothing.
+        // The usage of a job without a duration is 0.
         for resource in resources.split(',').filter(|_| from < to) {
             let (name, amount) = trackable(resource).ok_or_else(|| {
                 let found = shown(resource);
@@ -446,11 +448,12 @@ fn sacct(reader: &mut Reader<'_>, layout: &Layout, history: &mut History) -> Res
     Ok(())
 }
 
-/// The beginning of the line that stands before and after the title of a report of `sreport`.
+/// The beginning of the line before and after the title of a report of `sreport`.
 const RULE: &[u8] = b"--------";
 
-/// Reads the output of `sreport -P cluster AccountUtilizationByUser` after its first line. Each row says how much a user of an
-/// account used in the whole period. The average over the period counts as held throughout.
+/// Reads the output of `sreport -P cluster AccountUtilizationByUser` after its first line. Each row states
+/// the usage of a user of an account in the whole period. The average over the period counts as the usage
+/// throughout the period.
 fn sreport(reader: &mut Reader<'_>, history: &mut History) -> Result<(), UsageError> {
     let (mut period, mut unit) = (None, None);
     loop {
@@ -501,7 +504,7 @@ fn sreport(reader: &mut Reader<'_>, history: &mut History) -> Result<(), UsageEr
         let line = reader.text()?;
         let fields: Vec<&str> = line.split('|').map(str::trim).collect();
         let field = |at: usize| fields.get(at).copied().unwrap_or_default();
-        // A row without a user adds up the rows of an account and of the accounts below it.
+        // A row without a user is the sum of the rows of an account and of the accounts below it.
         if field(login).is_empty() {
             continue;
         }
@@ -528,7 +531,8 @@ fn sreport(reader: &mut Reader<'_>, history: &mut History) -> Result<(), UsageEr
     Ok(())
 }
 
-/// Returns the period in the title of a report of `sreport`. Its end is the last second of the period.
+/// Returns the period in the title of a report of `sreport`. The title states the last second of the period
+/// as its end.
 fn period_of(title: &str) -> Option<(i64, i64)> {
     let words: Vec<&str> = title.split_whitespace().collect();
     let at = words.iter().position(|word| *word == "-")?;
@@ -537,7 +541,8 @@ fn period_of(title: &str) -> Option<(i64, i64)> {
     Some((from, to + NANOSECONDS))
 }
 
-/// Reads a trackable resource of Slurm, such as `gres/gpu=2`. Memory is returned in MiB, as Slurm counts it.
+/// Reads a trackable resource of Slurm, such as `gres/gpu=2`. Memory is returned in MiB, which is Slurm's
+/// unit.
 fn trackable(text: &str) -> Option<(&str, Rational)> {
     let (name, amount) = text.split_once('=').filter(|(name, _)| !name.is_empty())?;
     let power = match amount.as_bytes().last()? {

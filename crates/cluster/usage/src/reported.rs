@@ -1,4 +1,4 @@
-//! The decayed usage that a scheduler itself reports, to be compared with the computed one.
+//! The decayed usage that a scheduler reports, for comparison with the computed usage.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -15,7 +15,7 @@ use crate::law::Law;
 use crate::power::Enclosure;
 use crate::time::time_of;
 
-/// The largest file, in bytes. A report has a few hundred bytes for each queue.
+/// The size of the largest file that is read, in bytes. A report has a few hundred bytes for each queue.
 const MAX_BYTES: u64 = 1 << 26;
 /// The columns of `sshare` that are read.
 const SSHARE: [&str; 2] = ["Account", "RawUsage"];
@@ -23,22 +23,23 @@ const SSHARE: [&str; 2] = ["Account", "RawUsage"];
 /// The scheduler that reports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reporter {
-    /// Slurm: the column `RawUsage` of `sshare -P`, in whole seconds, rounded down.
+    /// Slurm. The report is the column `RawUsage` of `sshare -P`, in whole seconds, rounded down.
     Slurm,
-    /// Kueue: the consumed resources in the status of local queues, in thousandths.
+    /// Kueue. The report is the consumed resources in the status of local queues, in thousandths.
     Kueue,
-    /// Volcano: the state of the plugin `fairshare`, as it keeps it in its config map.
+    /// Volcano. The report is the state of the plugin `fairshare`, as the plugin stores it in its config map.
     Volcano,
 }
 
 /// The decayed usage of queues as a scheduler reports it.
 #[derive(Debug, Clone)]
 pub struct Reported {
-    /// The scheduler.
+    /// The scheduler that reports the usage.
     pub reporter: Reporter,
-    /// By queue: the usage of each resource. Slurm reports one sum over resources, whose name is empty.
+    /// The usage of each resource for each queue. Slurm reports one sum over resources, whose name is empty.
     pub queues: BTreeMap<String, Vec<(String, Rational)>>,
-    /// The earliest and the latest time at which the numbers were current in nanoseconds, if the report states them.
+    /// The earliest and the latest time at which the numbers were current, in nanoseconds. `None` if the
+    /// report does not state them.
     pub times: Option<(i64, i64)>,
 }
 
@@ -53,7 +54,7 @@ impl Reporter {
         }
     }
 
-    /// Returns whether the scheduler counts by this law.
+    /// Returns `true` if the scheduler counts usage by this law.
     #[must_use]
     pub fn follows(self, law: Law) -> bool {
         match self {
@@ -65,8 +66,9 @@ impl Reporter {
 }
 
 impl Reported {
-    /// Reads what a scheduler reports: `sshare -P`, `kubectl get localqueues -A -o json`, or the config map of Volcano's plugin
-    /// `fairshare` (or the state in it) as JSON.
+    /// Reads the report of a scheduler. A report is the output of `sshare -P`, the output of `kubectl get
+    /// localqueues -A -o json`, or the config map of Volcano's plugin `fairshare` (or the state in it) as
+    /// JSON.
     ///
     /// # Errors
     /// [`UsageError`] with file and line for a file of another form, and for a number that cannot be read.
@@ -93,7 +95,8 @@ impl Reported {
         }
     }
 
-    /// Returns the reported sum over resources by their weights, if the queue is reported.
+    /// Returns the sum of the reported usage of a queue times the weights of the resources. Returns `None` if
+    /// the queue is not reported.
     #[must_use]
     pub fn charged(&self, queue: &str, resource_weights: &[(String, Rational)]) -> Option<Rational> {
         let usage = self.queues.get(queue)?;
@@ -109,7 +112,7 @@ impl Reported {
         })
     }
 
-    /// Returns whether a computed usage agrees with a reported one, up to the rounding of the report.
+    /// Returns `true` if a computed usage agrees with a reported usage, up to the rounding of the report.
     #[must_use]
     pub fn agrees(&self, computed: &Enclosure, reported: &Rational, weights: &[(String, Rational)]) -> bool {
         /// The relative error of Volcano's sums in floating point, which has one rounding per cycle.
@@ -215,7 +218,7 @@ impl File {
         let mut queues = BTreeMap::new();
         for (queue, namespaces) in &state.queues {
             for (namespace, usage) in namespaces {
-                // A namespace with usage in several queues is a user of each of them.
+                // A namespace with usage in several queues is a user of each of these queues.
                 let is_unique = count.get(namespace.as_str()) == Some(&1);
                 let name = if is_unique { namespace.clone() } else { format!("{queue}/{namespace}") };
                 let amount = Rational::from_f64(*usage).filter(|amount| *amount >= 0).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! The decayed usage of every queue, and the standing of the queues by the rule of the scheduler.
+//! Computes the decayed usage of every queue, and the order of the queues by the rule of the scheduler.
 
 use std::cmp::Ordering;
 
@@ -14,44 +14,49 @@ use crate::law::{Kernel, Law, Settings};
 use crate::power::{Enclosure, Fixed, Powers};
 use crate::time::{NANOSECONDS, duration_text};
 
-/// The numbers of bits of the computation. The second number is used only if the first number of bits cannot tell two
-/// queues apart.
+/// The numbers of bits of the computation. The second number is used only if two queues cannot be told apart
+/// with the first number of bits.
 pub(crate) const BITS: [u32; 2] = [128, 768];
 /// The longest interval that is accepted, in nanoseconds: a year.
 const LONGEST_INTERVAL: i64 = 366 * 86_400 * NANOSECONDS;
 
-/// A queue, its decayed usage and its standing.
+/// A queue with its decayed usage and its place in the order of queues.
 #[derive(Debug, Clone)]
 pub struct QueueStanding {
     /// The name of the queue.
     pub queue: String,
     /// The weight of the queue.
     pub weight: Rational,
-    /// The decayed usage by resource: amounts times seconds for Slurm and Volcano, amounts for Kueue, fractions of the cluster's
-    /// capacity for KAI, and slices of all quanta, without decay, for Karma.
+    /// The decayed usage by resource. The unit is amounts times seconds for Slurm and Volcano, amounts for
+    /// Kueue, and fractions of the cluster's capacity for KAI. For Karma it is slices of all quanta, without
+    /// decay.
     pub usage: Vec<(String, Enclosure)>,
-    /// The sum of the usage over resources, times the weights of the resources. For KAI, the usage of the resource that
-    /// is divided.
+    /// The sum over resources of usage times the weight of the resource. For KAI, the usage of the resource
+    /// that is divided.
     pub charged: Enclosure,
-    /// The number by which queues are ordered: the queue with the least number is served first. `None` means infinity.
+    /// The score by which queues are ordered. The queue with the least score is served first. `None` means
+    /// infinity.
     ///
-    /// Slurm: U / S, the inverse of the level fair share. Kueue: usage over weight. KAI: usage over the fraction of weights.
-    /// Volcano: the usage itself. Karma: minus the credits.
+    /// For Slurm, the score is U / S, the inverse of the level fair share. For Kueue, it is usage over
+    /// weight. For KAI, it is usage over the fraction of weights. For Volcano, it is the usage itself. For
+    /// Karma, it is minus the credits.
     pub score: Option<Enclosure>,
-    /// The rank, from 1. Queues that cannot be told apart have the same rank.
+    /// The rank of the queue. The first rank is 1. Queues that cannot be told apart have the same rank.
     pub rank: usize,
-    /// Slurm: the queue's fraction S of all shares.
+    /// For Slurm: the queue's fraction S of all shares.
     pub share: Option<Rational>,
-    /// Slurm: the queue's fraction U of all usage.
+    /// For Slurm: the queue's fraction U of all usage.
     pub fraction: Option<Enclosure>,
-    /// Slurm: the level fair share S / U of the fair tree. `Some(None)` means infinity. `None` means another law.
+    /// For Slurm: the level fair share S / U of the fair tree. `Some(None)` means infinity. `None` means
+    /// another law.
     pub level_fair_share: Option<Option<Enclosure>>,
-    /// Slurm: the classic factor 2^(-U / S).
+    /// For Slurm: the classic factor 2^(-U / S).
     pub classic_factor: Option<Enclosure>,
-    /// KAI: the amount that the queue gets if all queues want more, before it is rounded to whole units. Karma: the
-    /// slices of the queue's fair share.
+    /// For KAI: the amount that the queue gets if all queues want more, before the amount is rounded to whole
+    /// units. For Karma: the slices of the queue's fair share.
     pub fair_share: Option<Enclosure>,
-    /// Volcano: the amount that the queue uses at the moment, which decides between queues of equal usage.
+    /// For Volcano: the amount that the queue uses at the moment, which decides between queues of equal
+    /// usage.
     pub running: Option<Rational>,
 }
 
@@ -60,9 +65,9 @@ pub struct QueueStanding {
 pub struct Standings {
     /// The moment at which usage is counted, in nanoseconds.
     pub at: i64,
-    /// The moment from which usage counts, if it is not the beginning of the history.
+    /// The moment from which usage counts. `None` if this is the beginning of the history.
     pub since: Option<i64>,
-    /// The queues, the next one first.
+    /// The queues. The queue that is served next comes first.
     pub queues: Vec<QueueStanding>,
     /// The weights of the resources that count.
     pub resource_weights: Vec<(String, Rational)>,
@@ -71,7 +76,8 @@ pub struct Standings {
 }
 
 impl Standings {
-    /// Returns the queues that are served next: one, or several that cannot be told apart.
+    /// Returns the queues that are served next. This is one queue, or several queues that cannot be told
+    /// apart.
     #[must_use]
     pub fn next(&self) -> &[QueueStanding] {
         let count = self.queues.iter().take_while(|queue| queue.rank == 1).count();
@@ -83,7 +89,8 @@ fn setting(message: impl Into<String>) -> UsageError {
     UsageError::Setting(message.into())
 }
 
-/// Computes the decayed usage and the standing of every queue of a history, and of every queue that has a weight.
+/// Computes the decayed usage and the order of all queues. The queues are those of a history, and those that
+/// have a weight.
 ///
 /// # Errors
 /// [`UsageError::Setting`] if a setting is missing or does not fit the law or the history.
@@ -152,7 +159,8 @@ fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
     }
 }
 
-/// Returns the weights of the resources that count. If the settings state no weights, the law's default applies.
+/// Returns the weights of the resources that count. If the settings state no weights, the default of the law
+/// applies.
 fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(String, Rational)>, UsageError> {
     let known = history.resources.join(", ");
     if let Law::Kai = settings.law {
@@ -198,8 +206,8 @@ fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(Strin
     }
 }
 
-/// Returns the sum of amounts times the weights of their rows. `widths` are the differences between the two bounds of
-/// each weight. They are given only if all of them are below 2^64, and make the computation faster.
+/// Returns the sum of amounts times the weights of their rows. `widths` are the differences between the two
+/// bounds of each weight. They make the computation faster, and are given only if all of them are below 2^64.
 fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) -> Enclosure {
     let mut whole = Fixed::zero();
     let mut product = Integer::new();
@@ -213,7 +221,7 @@ fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) ->
             let mut width: u128 = 0;
             let mut all = Integer::new();
             for (span, amount) in rows {
-                // An amount is below 2^63, so that the product is below 2^127.
+                // An amount is below 2^63, so the product is below 2^127.
                 let more = u128::from(widths[*span as usize]) * u128::from(amount.unsigned_abs());
                 width = width.checked_add(more).unwrap_or_else(|| {
                     all += width;
@@ -237,7 +245,7 @@ fn sum(series: &Series, weights: &[Fixed], widths: Option<&[u64]>, bits: u32) ->
     sum
 }
 
-/// Computes usage and standing with numbers of this many bits.
+/// Computes usage and order with numbers of this many bits.
 pub(crate) fn computed(
     history: &History,
     settings: &Settings,
@@ -325,8 +333,8 @@ fn slurm(queues: &mut [QueueStanding]) {
 fn kai(queues: &mut [QueueStanding], settings: &Settings) {
     let Some((_, capacity)) = &settings.capacity else { return };
     let all: Rational = queues.iter().map(|queue| &queue.weight).sum();
-    // Returns max(0, w + k (w - u)) for a usage u. The share of a queue is this number over the sum of the numbers of
-    // all queues.
+    // Returns max(0, w + k (w - u)) for a usage u. The share of a queue is this number over the sum of these
+    // numbers of all queues.
     let number = |queue: &QueueStanding, usage: &Rational| {
         let weight = if all > 0 { Rational::from(&queue.weight / &all) } else { Rational::new() };
         (Rational::from(&weight - usage) * &settings.k + weight).max(Rational::new())
@@ -394,8 +402,8 @@ impl QueueStanding {
     }
 }
 
-/// Compares two scores, where `None` is infinity. Returns `None` if the enclosures overlap and their order is not
-/// known.
+/// Compares two scores, where `None` is infinity. Returns `None` if the enclosures overlap, so that their
+/// order is not known.
 fn compared(a: Option<&Enclosure>, b: Option<&Enclosure>) -> Option<Ordering> {
     match (a, b) {
         (None, None) => Some(Ordering::Equal),
@@ -408,7 +416,7 @@ fn compared(a: Option<&Enclosure>, b: Option<&Enclosure>) -> Option<Ordering> {
 }
 
 impl Standings {
-    /// Returns the standing of queues whose scores are exact.
+    /// Returns the order of queues whose scores are exact.
     pub(crate) fn of(
         at: i64,
         since: Option<i64>,
@@ -431,7 +439,7 @@ impl Standings {
         });
     }
 
-    /// Returns whether the order of all neighbouring queues is known, including ties.
+    /// Returns `true` if the order of all neighbouring queues is known, including ties.
     fn is_decided(&self) -> bool {
         self.queues.windows(2).all(|pair| compared(pair[0].score.as_ref(), pair[1].score.as_ref()).is_some())
     }

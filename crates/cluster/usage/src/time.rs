@@ -16,7 +16,8 @@ fn wrong(text: &str, expected: &str) -> UsageError {
     UsageError::Time(format!("`{shown}`: expected {expected}"))
 }
 
-/// Returns the value of a text of digits. Returns `None` for other characters and for numbers beyond 64 bits.
+/// Returns the value of a text of digits. Returns `None` for a text with other characters, and for numbers
+/// beyond 64 bits.
 fn digits(text: &[u8]) -> Option<i64> {
     if text.is_empty() || text.len() > 18 || !text.iter().all(u8::is_ascii_digit) {
         return None;
@@ -35,7 +36,7 @@ fn fraction(text: &[u8]) -> Option<i64> {
     Some((kept..DIGITS).fold(value, |value, _| value * 10))
 }
 
-/// Returns seconds with at most nine decimals as nanoseconds.
+/// Returns the nanoseconds of a text of seconds with at most nine decimals.
 fn seconds(text: &[u8]) -> Option<i64> {
     let (whole, rest) = match text.iter().position(|byte| *byte == b'.') {
         Some(point) => (&text[..point], fraction(&text[point + 1..])?),
@@ -46,7 +47,7 @@ fn seconds(text: &[u8]) -> Option<i64> {
 
 /// Returns the days from 1970-01-01 to a day of the Gregorian calendar.
 fn days(year: i64, month: i64, day: i64) -> i64 {
-    // The year begins in March, so that the leap day is its last day.
+    // The computed year begins in March, so that the leap day is its last day.
     let shifted = if month > 2 { year } else { year - 1 };
     let (era, of_era) = (shifted.div_euclid(400), shifted.rem_euclid(400));
     let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
@@ -101,29 +102,30 @@ fn calendar(text: &[u8], is_zone_optional: bool) -> Option<i64> {
     seconds.checked_mul(NANOSECONDS)?.checked_add(nanoseconds)
 }
 
-/// Reads a time: seconds with up to nine decimals, or RFC 3339. Returns nanoseconds, which count from 1970 for RFC
-/// 3339.
+/// Reads a time as nanoseconds. The text is seconds with up to nine decimals, or RFC 3339. Times in RFC 3339
+/// count from 1970.
 pub(crate) fn time_of(text: &[u8], is_zone_optional: bool) -> Option<i64> {
     let time = seconds(text).or_else(|| calendar(text, is_zone_optional))?;
     // With this bound, the difference of two times plus an interval fits into 64 bits.
     (-FURTHEST..=FURTHEST).contains(&time).then_some(time)
 }
 
-/// Reads a time: seconds with up to nine decimals, or RFC 3339 such as `2026-01-31T12:00:00Z`.
+/// Reads a time. The text is seconds with up to nine decimals, or RFC 3339 such as `2026-01-31T12:00:00Z`.
 ///
-/// Returns nanoseconds. For RFC 3339 they count from 1970.
+/// Returns nanoseconds. Times in RFC 3339 count from 1970.
 ///
 /// # Errors
-/// [`UsageError::Time`] for another text.
+/// [`UsageError::Time`] for any other text.
 pub fn parse_time(text: &str) -> Result<i64, UsageError> {
     let expected = "seconds, or a time with its zone such as 2026-01-31T12:00:00Z";
     time_of(text.as_bytes(), false).ok_or_else(|| wrong(text, expected))
 }
 
-/// Reads a duration such as `7d`, `168h`, `1h30m`, `5m`, `60s` or `60` (seconds). Returns nanoseconds, above 0.
+/// Reads a duration such as `7d`, `168h`, `1h30m`, `5m`, `60s` or `60` (seconds). Returns a number of
+/// nanoseconds above 0.
 ///
 /// # Errors
-/// [`UsageError::Time`] for another text.
+/// [`UsageError::Time`] for any other text.
 pub fn parse_duration(text: &str) -> Result<i64, UsageError> {
     duration(text.as_bytes()).filter(|value| *value > 0).ok_or_else(|| {
         wrong(

@@ -1,8 +1,8 @@
 //! Verdicts over a window of time: the usage and the entitlement of queues, and whether their decayed usage is max-min
 //! fair.
 //!
-//! Theory, section 10 ("The window") defines every number. Only times that the history covers count, and nothing is
-//! interpolated. Times that it does not cover are listed in [`WindowVerdict::gaps`].
+//! docs/theory.md, section 10 ("The window") defines every number. Only times that the history covers count,
+//! and no value is interpolated. Times that the history does not cover are listed in [`WindowVerdict::gaps`].
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -17,8 +17,8 @@ use crate::power::Enclosure;
 use crate::standing::{BITS, computed};
 use crate::time::{NANOSECONDS, time_text};
 
-/// The number of steps between two whole numbers of the grid to which bounds of a margin are rounded, if the margin is
-/// not exact.
+/// The number of steps of the grid between two whole numbers. The bounds of a margin that is not exact are
+/// rounded to this grid.
 pub(crate) const GRID: u64 = 1_000_000_000_000;
 
 /// The window, and the settings by which it is judged. Times are in nanoseconds.
@@ -28,15 +28,17 @@ pub struct WindowSettings {
     pub from: i64,
     /// The end of the window, at which usage is counted.
     pub to: i64,
-    /// The half-life of usage; `None` means that every moment of the window counts the same.
+    /// The half-life of usage. `None` means that every moment of the window has the same weight.
     pub half_life: Option<i64>,
     /// The weights of queues. Queues that are not in the map have the weight 1.
     pub weights: BTreeMap<String, Rational>,
-    /// The value of a unit of each resource that counts. Empty means that the only resource of the history counts.
+    /// The value of a unit of each resource that counts. If the map is empty, the only resource of the
+    /// history counts.
     pub resource_weights: BTreeMap<String, Rational>,
-    /// The queues that are compared; empty means all of them.
+    /// The queues that are compared. If the list is empty, all queues are compared.
     pub queues: Vec<String>,
-    /// Queues that count as wanting more at all times for which the history does not say whether they wanted more.
+    /// The queues that count as wanting more at all times for which the history does not say whether they
+    /// wanted more.
     pub wanted: Vec<String>,
     /// The fraction below the largest usage over weight that still counts as fair.
     pub tolerance: Rational,
@@ -62,7 +64,7 @@ impl WindowSettings {
     }
 }
 
-/// The sums of a queue and a resource over the covered time of the window. Their unit is an amount times seconds.
+/// The sums of a queue and a resource over the covered time of the window, in amounts times seconds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Balance {
     /// The queue.
@@ -71,13 +73,15 @@ pub struct Balance {
     pub resource: String,
     /// The usage.
     pub used: Rational,
-    /// The fair share, over the time in which the queue wanted more. `None` if the history does not say both.
+    /// The fair share, summed over the time in which the queue wanted more. `None` if the history does not
+    /// state the fair share, or when the queue wanted more.
     pub fair_share: Option<Rational>,
     /// The amount that the queue lacked while it wanted more.
     pub lacked: Option<Rational>,
-    /// The amount over the fair share, at any time. `None` if the history does not say the fair share.
+    /// The amount that the queue used over its fair share, at any time. `None` if the history does not state
+    /// the fair share.
     pub over: Option<Rational>,
-    /// Whether the history says when the queue wanted more of the resource.
+    /// True if the history states when the queue wanted more of the resource.
     pub says_wants: bool,
 }
 
@@ -95,28 +99,28 @@ impl Balance {
 pub struct QueueOverWindow {
     /// The queue.
     pub queue: String,
-    /// Its weight.
+    /// The weight of the queue.
     pub weight: Rational,
     /// The time for which the queue wanted more of a resource that counts, in nanoseconds. `None` if this is not known.
     pub wanted: Option<i64>,
-    /// Whether the queue wanted more at every covered moment. `None` if this is not known.
+    /// True if the queue wanted more at every covered moment. `None` if this is not known.
     pub wanted_throughout: Option<bool>,
     /// The time for which the history has rows of the queue, in nanoseconds.
     pub present: i64,
     /// The beginning of the queue's first row and the end of its last row in the window.
     pub seen: Option<(i64, i64)>,
-    /// The decayed usage of the resources that count, each times its value.
+    /// The sum of the decayed usage of the resources that count, each times its value.
     pub decayed: Enclosure,
-    /// The decayed usage over the weight of the queue; `None` means infinity.
+    /// The decayed usage over the weight of the queue. `None` means infinity.
     pub over_weight: Option<Enclosure>,
 }
 
-/// Whether decayed usage over weight is max-min fair.
+/// The verdict on max-min fairness of decayed usage over weight.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum MaxMin {
-    /// It holds, or is violated.
+    /// The axiom holds or is violated.
     Judged {
-        /// Whether it holds, within the tolerance.
+        /// True if the axiom holds within the tolerance.
         holds: bool,
         /// The margin, from -1 to 0. It is 0 if no queue that wanted more throughout has a smaller usage over weight
         /// than another queue.
@@ -143,9 +147,9 @@ pub struct WindowVerdict {
     pub covered: i64,
     /// The intervals of the window that the history does not cover, in ascending order.
     pub gaps: Vec<Gap>,
-    /// The sums by queue and resource.
+    /// The sums of each queue and resource.
     pub balances: Vec<Balance>,
-    /// The queues.
+    /// The queues, with their numbers over the window.
     pub queues: Vec<QueueOverWindow>,
     /// The value of each resource that counts.
     pub resource_weights: Vec<(String, Rational)>,
@@ -157,11 +161,11 @@ pub(crate) fn setting(message: impl Into<String>) -> UsageError {
     UsageError::Setting(message.into())
 }
 
-/// Returns the union of intervals as disjoint intervals in ascending order.
+/// Returns the union of intervals, as disjoint intervals in ascending order.
 pub(crate) fn union(intervals: impl IntoIterator<Item = (i64, i64)>) -> Vec<(i64, i64)> {
     let mut rest = intervals.into_iter().filter(|(from, to)| from < to);
     let mut joined: Vec<(i64, i64)> = Vec::new();
-    // Rows are mostly sorted by time, so that they are joined as they come.
+    // Rows are mostly sorted by time, so most intervals are joined in their order.
     while let Some((from, to)) = rest.next() {
         match joined.last_mut() {
             Some(last) if from < last.0 => {
@@ -180,7 +184,8 @@ fn length(intervals: &[(i64, i64)]) -> i64 {
     intervals.iter().map(|(from, to)| to - from).sum()
 }
 
-/// Returns the part of an interval that is inside the window. If there is none, the end is before the beginning.
+/// Returns the part of an interval that is inside the window. If no part is inside, the returned end is
+/// before the returned beginning.
 pub(crate) fn clipped((from, to): (i64, i64), settings: &WindowSettings) -> (i64, i64) {
     (from.max(settings.from), to.min(settings.to))
 }
@@ -233,8 +238,8 @@ fn gaps(history: &History, covered: &[(i64, i64)], settings: &WindowSettings) ->
     gaps.into_iter().map(named).collect()
 }
 
-/// A sum of products of amounts and times in nanoseconds. The three parts add up to the sum, and most products only
-/// change `small`.
+/// A sum of products of amounts and times in nanoseconds. The sum is that of its three parts. Most products
+/// change only `small`.
 #[derive(Debug, Default)]
 struct Sum {
     small: i128,
@@ -273,7 +278,7 @@ enum Share {
     Whole(i64),
     /// A fair share that is not whole, rounded down.
     Fraction(i64),
-    /// A fair share beyond 64 bits.
+    /// A fair share that does not fit into 64 bits.
     Large,
 }
 
@@ -297,8 +302,8 @@ impl<'f> Known<'f> {
     }
 }
 
-/// Sums over the rows with the same fact, if its fair share is not whole. Times are in nanoseconds. The fair share is
-/// multiplied only once, by the sum of the times.
+/// Sums over the rows with the same fact, if the fair share of the fact is not whole. Times are in
+/// nanoseconds. The fair share is multiplied only once, by the sum of the times.
 #[derive(Debug, Default)]
 struct Group {
     over: Sum,
@@ -320,8 +325,8 @@ struct Totals {
 }
 
 impl Totals {
-    /// Adds a row with a whole amount. `fact` is the fact of the row with its number. `is_stated` says whether the
-    /// settings name the queue as wanted. `time` is in nanoseconds.
+    /// Adds a row with a whole amount. `fact` is the fact of the row, with its number. `is_stated` is true if
+    /// the settings name the queue in `wanted`. `time` is in nanoseconds.
     fn whole(&mut self, amount: i64, fact: Option<(u32, &Known<'_>)>, is_stated: bool, time: i64) {
         self.used.add(amount, time);
         let Some((number, known)) = fact else { return };
@@ -365,8 +370,8 @@ impl Totals {
         }
     }
 
-    /// Records whether a fact states its fair share and whether the queue wants more. Returns whether the queue wants
-    /// more.
+    /// Records whether a fact states its fair share and whether the queue wants more. Returns `true` if the
+    /// queue wants more.
     fn note(&mut self, known: &Known<'_>, is_stated: bool) -> bool {
         self.has_shares &= known.fact.fair_share.is_some();
         self.has_wants &= known.fact.wants.is_some() || is_stated;
@@ -401,13 +406,14 @@ impl Totals {
     }
 }
 
-/// The window, with the values of each span that are looked up for its rows.
+/// The window, with values of each span that its rows need.
 struct Clock<'h> {
     history: &'h History,
     settings: &'h WindowSettings,
-    /// The length of the part of each span in the window, in nanoseconds, by span.
+    /// The length of the part of each span that is in the window, in nanoseconds, indexed by span.
     times: Vec<i64>,
-    /// Whether each span is a moment in the window, so that the amounts of its rows are amounts times seconds, by span.
+    /// True if a span is a moment in the window, indexed by span. The amounts of the rows of such a span are
+    /// amounts times seconds.
     is_lump: Vec<bool>,
 }
 
@@ -459,7 +465,7 @@ impl<'h> Clock<'h> {
         totals
     }
 
-    /// Refuses rows of a queue and a resource that state facts about the same time.
+    /// Returns an error if two rows of a queue and a resource state facts about the same time.
     fn refuse_overlaps(&self, key: usize) -> Result<(), UsageError> {
         let series = &self.history.series[key];
         let rows = series.spans.iter().chain(series.others.iter().map(|(span, _)| span));
@@ -535,7 +541,8 @@ fn counted(history: &History, settings: &WindowSettings) -> Option<Vec<(String, 
     }
 }
 
-/// Judges a window of a history: sums by queue and resource, and whether decayed usage over weight is max-min fair.
+/// Judges a window of a history. Computes the sums of each queue and resource, and whether decayed usage over
+/// weight is max-min fair.
 ///
 /// # Errors
 /// [`UsageError::Setting`] if a setting does not fit the history, or rows with facts overlap.
@@ -644,7 +651,7 @@ fn queues(
     Ok(names.map(of).collect())
 }
 
-/// Returns the decayed usage of the window by queue.
+/// Returns the decayed usage of each queue in the window.
 fn decayed(
     history: &History,
     settings: &WindowSettings,
@@ -694,7 +701,7 @@ fn max_min(
     if let Some(most) = queues.iter().find(|queue| queue.over_weight.is_none()) {
         return judged(settings.tolerance == 1, minus_one(), &most.queue);
     }
-    // The first of several equal queues is named. `max_by_key` would return the last one.
+    // The first of several equal queues is named, while `max_by_key` would return the last queue.
     let Some(most) = queues.iter().rev().max_by_key(|queue| value(queue).high) else {
         return MaxMin::DoesNotApply;
     };
@@ -731,7 +738,8 @@ fn max_min(
     judged(margin.low >= least_margin, margin, &most.queue)
 }
 
-/// Returns bounds on the grid that enclose these bounds with a step to spare on both sides, but within -1 and 0.
+/// Returns bounds on the grid that enclose these bounds with one additional step on both sides. The bounds
+/// stay between -1 and 0.
 fn widened(margin: &Enclosure) -> Enclosure {
     let step = |value: &Rational, is_up: bool| {
         let scaled = Rational::from(value * GRID);
@@ -748,8 +756,8 @@ fn widened(margin: &Enclosure) -> Enclosure {
     }
 }
 
-/// Returns whether queues had the same usage over weight at every moment of the window. Their decayed usage over weight
-/// is then equal under every law.
+/// Returns `true` if queues had the same usage over weight at every moment of the window. Their decayed usage
+/// over weight is then equal under every law.
 fn are_identical(clock: &Clock<'_>, counted: &[(String, Rational)], queues: &[&QueueOverWindow]) -> bool {
     let mut first: Option<Vec<(i64, Rational)>> = None;
     queues.iter().all(|queue| {
@@ -765,8 +773,8 @@ fn are_identical(clock: &Clock<'_>, counted: &[(String, Rational)], queues: &[&Q
     })
 }
 
-/// Returns the changes of a queue's usage over weight by time. Returns `None` for a queue with rows that have no
-/// duration.
+/// Returns the changes of a queue's usage over weight, each with its time. Returns `None` for a queue with
+/// rows that have no duration.
 fn steps(
     clock: &Clock<'_>,
     counted: &[(String, Rational)],
@@ -796,7 +804,7 @@ fn steps(
     Some(changes.into_iter().filter(|(_, change)| *change != 0).collect())
 }
 
-/// Returns the default end of a window: the latest time for which the history has a row or a gap.
+/// Returns the default end of a window, which is the latest time for which the history has a row or a gap.
 ///
 /// # Errors
 /// [`UsageError::Setting`] if the history is empty, or has rows without an end.

@@ -15,7 +15,7 @@ use crate::moves::{Move, Moves, Tasks};
 use crate::servers::Place;
 use crate::verdict::{Fit, Row, Verdict};
 
-/// Returns the certificate of a verdict; `sources` are the files from which the snapshot was made.
+/// Returns the certificate of a verdict. `sources` are the files from which the snapshot was made.
 ///
 /// # Errors
 /// [`ClusterError::NotCertified`] if the fair shares have no certificate.
@@ -27,7 +27,7 @@ pub fn of_verdict(verdict: &Verdict, sources: &[Origin]) -> Result<String, Clust
 /// have the tolerance 0.
 ///
 /// # Errors
-/// As [`of_verdict`]; also if the axioms of the allocation after the moves cannot be judged.
+/// The errors of [`of_verdict`]. Also fails if the axioms of the allocation after the moves cannot be judged.
 pub fn of_moves(verdict: &Verdict, moves: &Moves, sources: &[Origin]) -> Result<String, ClusterError> {
     with_moves(verdict, moves, sources, "")
 }
@@ -58,7 +58,7 @@ fn with_moves(
 /// steps of the plan, and `least` is the lower bound on migrated tasks that the kernel recomputes.
 ///
 /// # Errors
-/// As [`of_moves`].
+/// The errors of [`of_moves`].
 pub fn of_migrations(
     verdict: &Verdict,
     moves: &Moves,
@@ -130,8 +130,9 @@ fn source(origin: &Origin) -> Value {
     json!({"file": origin.file, "sha256": origin.sha256})
 }
 
-/// Returns the certificate of an allocation on single servers: whether it is feasible, work-conserving, and within limits and
-/// guarantees. The certificate of an infeasible allocation has no claims other than feasibility.
+/// Returns the certificate of an allocation on single servers. It says whether the allocation is feasible,
+/// work-conserving, and within limits and guarantees. The certificate of an infeasible allocation claims only
+/// that it is infeasible.
 fn usage_certificate(problem: &Problem, allocation: &Allocation) -> Result<Certificate, ClusterError> {
     let (instance, zero) = (Instance::new(problem, allocation)?, Rational::new());
     let mut axioms = vec![Axiom::Feasible, Axiom::IntegerFeasible, Axiom::WorkConserving];
@@ -153,8 +154,8 @@ fn usage_certificate(problem: &Problem, allocation: &Allocation) -> Result<Certi
     })
 }
 
-/// Checks a certificate of this crate with the kernel. Returns the reason if the certificate is too large for the kernel, and
-/// `None` if the kernel accepts it.
+/// Checks a certificate of this crate with the kernel. Returns `None` if the kernel accepts the certificate,
+/// and the reason if the certificate is too large for the kernel.
 ///
 /// # Errors
 /// [`ClusterError::Refused`] if the kernel refuses the certificate.

@@ -34,7 +34,8 @@ const OF_USER: [&str; 6] = ["weight", "tasks", "group", "gang", "pinned", "deman
 const OF_CLASS: [&str; 1] = ["capacity."];
 /// The fields of the problem's `share` that may be set.
 const OF_SHARE: [&str; 5] = ["of", "over", "families", "zero-weight", "guarantees"];
-/// The largest number of servers that may be added at once to a class whose servers have names. Each of them gets a name.
+/// The largest number of servers that may be added at once to a class whose servers have names. Each added
+/// server gets a name.
 const MOST_NAMED: u64 = 1_000_000;
 
 fn wrong<T>(message: impl Into<String>) -> Result<T, ClusterError> {
@@ -45,7 +46,7 @@ impl Changes {
     /// Reads a file of changes: `{"set": {"A.weight": 2}, "add": {"CLASS": 4}, "remove": ["NODE"], "submit": [USER]}`.
     ///
     /// # Errors
-    /// [`ClusterError::Change`] if the text has another form.
+    /// [`ClusterError::Change`] if the text does not have this form.
     pub fn read(name: &str, text: &str) -> Result<Self, ClusterError> {
         let read = || -> Result<Self, String> {
             let document: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
@@ -90,7 +91,7 @@ impl Changes {
     /// Adds the users of a file that `--submit` names: one user, or a list of users.
     ///
     /// # Errors
-    /// [`ClusterError::Change`] if the text has another form.
+    /// [`ClusterError::Change`] if the text is neither a user nor a list of users.
     pub fn submit(&mut self, name: &str, text: &str) -> Result<(), ClusterError> {
         match serde_json::from_str(text) {
             Ok(Value::Array(users)) => self.submit.extend(users),
@@ -105,7 +106,7 @@ impl Changes {
         Ok(())
     }
 
-    /// Returns whether there is no change.
+    /// Returns `true` if there is no change.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
@@ -155,7 +156,7 @@ fn named<'d>(document: &'d mut Value, list: &str, name: &str) -> Option<&'d mut 
     document["problem"][list].as_array_mut()?.iter_mut().find(|item| item["name"] == name)
 }
 
-/// Sets a field of the document, or removes it if the value is `none`.
+/// Sets a field of the document. The value `none` removes the field.
 fn set(document: &mut Value, path: &str, value: &str) -> Result<(), ClusterError> {
     if let Some(field) = path.strip_prefix("share.").filter(|field| OF_SHARE.contains(field)) {
         let value = match value {
@@ -206,7 +207,7 @@ fn set(document: &mut Value, path: &str, value: &str) -> Result<(), ClusterError
     ))
 }
 
-/// Adds the tasks of a user. A user that does not exist yet is added.
+/// Adds the tasks of a user. If the user does not exist yet, it is added.
 fn submit(document: &mut Value, user: &Value) -> Result<(), ClusterError> {
     let (Value::Object(fields), Some(name)) = (user, user["name"].as_str()) else {
         return wrong(
@@ -250,8 +251,8 @@ fn add(document: &mut Value, snapshot: &Snapshot, class: &str, count: u64) -> Re
         return wrong(format!("--add: there is no server class `{class}`{}", hint(class, known)));
     };
     let own: u64 = server["count"].as_str().map_or(Ok(1), str::parse).unwrap_or(1);
-    // If the last server of a class was removed, the class still has one server without capacity. Now the class gets
-    // its old capacity back.
+    // If the last server of a class was removed, the class still has one server without capacity. The class
+    // now gets its old capacity back.
     let before = snapshot.problem.servers().iter().find(|before| before.name() == class);
     let was_emptied = server["capacity"].as_object().is_some_and(Map::is_empty)
         && before.is_some_and(|before| before.capacity().iter().any(|amount| !amount.is_zero()));
@@ -299,7 +300,7 @@ fn drop_empty(fields: &mut Map<String, Value>, class: &str) {
     }
 }
 
-/// Removes a single server. The tasks that ran there wait.
+/// Removes a single server. The tasks that ran on the server then wait.
 fn remove(snapshot: &mut Snapshot, name: &str) -> Result<(), ClusterError> {
     let Some((class, index)) = server_named(snapshot, name) else {
         let known = snapshot.servers.iter().flatten().map(String::as_str);

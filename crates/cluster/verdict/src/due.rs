@@ -14,7 +14,7 @@ use crate::queues::{Kind, Queues, Vector};
 pub struct Due {
     /// The fair shares, by queue and resource.
     pub amounts: Vec<Vector>,
-    /// The tasks with this usage; `None` if the rule divides each resource separately.
+    /// The tasks whose usage is the fair shares. `None` if the rule divides each resource separately.
     pub tasks: Option<Allocation>,
     /// The evidence for the amounts.
     pub proof: Proof,
@@ -25,7 +25,8 @@ pub struct Due {
 pub enum Proof {
     /// A certificate of the axiom `tree`.
     Tree(Box<Certificate>),
-    /// No certificate is needed: the kernel computes the amounts of this rule itself, separately for each resource.
+    /// No certificate is needed. The kernel computes the amounts of this rule itself, separately for each
+    /// resource.
     Alone(Rule),
     /// There is no evidence, for this reason.
     Uncertified(&'static str),
@@ -101,7 +102,7 @@ impl Due {
 /// Returns the same amounts as [`Due::new`] without evidence, which takes less time.
 ///
 /// # Errors
-/// As [`Due::new`].
+/// The errors of [`Due::new`].
 pub(crate) fn amounts_alone(queues: &Queues<'_>, rule: Option<Rule>) -> Result<Vec<Vector>, ClusterError> {
     let settings = Settings { rule, ..Settings::default() };
     if let Some(entitlements) = tree::entitlements(queues.problem, &settings)? {
@@ -123,7 +124,7 @@ fn proof_by_resource(problem: &Problem, rule: Rule, entitlements: &Entitlements)
     }
     let groups = problem.groups();
     let mut left = entitlements.groups.clone();
-    // The root is the last entry.
+    // The root is the last entry of `left`.
     left.push(problem.total_capacity().to_vec());
     let root = groups.list().len();
     let of_groups = groups.list().iter().map(|group| group.parent).zip(&entitlements.groups);
@@ -172,7 +173,7 @@ fn certificate(
     })
 }
 
-/// Returns the entitlements by queue.
+/// Returns the amounts to which queues are entitled, by queue.
 fn amounts(queues: &Queues<'_>, entitlements: &Entitlements) -> Vec<Vector> {
     let nothing = || vec![Rational::new(); queues.problem.n_resources()];
     let of_queue = |kind: Kind| match kind {

@@ -24,7 +24,7 @@ pub enum ClusterError {
     /// Fair shares by this rule cannot be certified, for this reason.
     #[error("fair shares by the rule `{0}` have no certificate: {1}")]
     NotCertified(&'static str, &'static str),
-    /// The snapshot has no placements on single servers. Moves need them.
+    /// The snapshot has no placements on single servers, which moves need.
     #[error(
         "the snapshot does not say on which servers tasks run, and moves need that: state `allocation.placements`"
     )]
@@ -34,7 +34,7 @@ pub enum ClusterError {
     NotWhole {
         /// The name of the user.
         user: String,
-        /// The number of its tasks on that server.
+        /// The number of tasks of the user on that server.
         tasks: String,
     },
     /// Amounts or costs have too many digits for the search for migrations.
@@ -54,7 +54,7 @@ pub enum ClusterError {
 }
 
 impl ClusterError {
-    /// Returns whether the input causes the error, rather than a limit of the program or a defect.
+    /// Returns `true` if the input causes the error, rather than a limit of the program or a defect.
     #[must_use]
     pub fn is_of_input(&self) -> bool {
         match self {

@@ -1,10 +1,11 @@
 //! Slurm's fair tree, recomputed from the raw usage and shares that `sshare -a -l` shows.
 //!
-//! Follows `_calc_assoc_fs` and `_calc_tree_fs` in src/plugins/priority/multifactor/fair_tree.c, which are the same in
-//! Slurm 20.11 to 25.05. `NormShares` S is the account's fraction of all shares on its level. `EffectvUsage` U is its
-//! fraction of the raw usage of its parent. `LevelFS` is S / U. `FairShare` is the rank of a user over the number of
-//! users, where users are ranked depth first by `LevelFS`. `sshare` cuts off the decimals of raw usage and rounds other
-//! numbers to six decimals, so each recomputed number is an interval.
+//! The formulas are those of `_calc_assoc_fs` and `_calc_tree_fs` in
+//! src/plugins/priority/multifactor/fair_tree.c, which are the same in Slurm 20.11 to 25.05. `NormShares` S
+//! is the account's fraction of all shares on its level. `EffectvUsage` U is the account's fraction of the
+//! raw usage of its parent. `LevelFS` is S / U. `FairShare` is the rank of a user over the number of users,
+//! where users are ranked depth first by `LevelFS`. `sshare` cuts off the decimals of raw usage and rounds
+//! other numbers to six decimals, so each recomputed number is an interval.
 
 use std::collections::BTreeMap;
 
@@ -21,10 +22,10 @@ const UNUSED: &str = "its raw usage is missing, or that of its parent is missing
 const NOT_YET: &str = "Slurm has not computed it yet: it shows no NormUsage";
 const UNRANKED: &str = "not all users are shown";
 
-/// The reported numbers of an account, by their names in `sshare`. `None` means infinity.
+/// The reported numbers of an account, by their names in `sshare`. The number `None` means infinity.
 type Numbers<'s> = BTreeMap<&'s str, &'s Option<Rational>>;
 
-/// A lower and an upper bound. `None` means that there is no upper bound.
+/// An interval with a lower and an upper bound. The upper bound `None` means that there is no upper bound.
 type Interval = (Rational, Option<Rational>);
 
 struct FairTree<'s> {
@@ -119,9 +120,9 @@ impl FairTree<'_> {
         Ok((low.unwrap_or_default(), high))
     }
 
-    /// Returns the rank of every account over the number of users; only accounts with a `FairShare` are users. Among siblings,
-    /// the account with the higher level comes first, with all users below it. If levels may be equal, the interval of the rank
-    /// includes both orders.
+    /// Returns the rank of every account over the number of users. Only accounts with a `FairShare` are
+    /// users. Among siblings, the account with the higher level comes first, followed by all users below it.
+    /// If levels may be equal, the interval of the rank includes both orders.
     fn ranks(&self, levels: &[Result<Interval, &'static str>]) -> Vec<Result<Interval, &'static str>> {
         let n = levels.len();
         let is_ranked = |v: &usize| self.accounts[*v].contains_key("FairShare");
@@ -162,7 +163,7 @@ impl FairTree<'_> {
     }
 }
 
-/// Bounds of levels in ascending order, with the number of users up to and including each bound.
+/// The bounds of levels in ascending order, with the number of users up to and including each bound.
 struct Counted<'c> {
     list: Vec<(&'c Rational, u64)>,
     all: u64,

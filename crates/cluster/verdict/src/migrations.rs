@@ -1,10 +1,10 @@
 //! Migrations: running tasks start again on other servers, so that a waiting gang could start (docs/verdict.md, "Which
 //! tasks to move for a job").
 //!
-//! A migration stops a task and starts it on another server in one step. The search proposes migrations of the least
-//! cost, and [`Standing::may_start`] decides about each step. A lower bound on the cost is proven in two ways: by the
-//! least cost of the tasks that have to leave any set of servers that could hold the gang, and on small clusters by a
-//! complete search.
+//! A migration stops a task and starts it on another server in one step. The search proposes migrations of
+//! the least cost, and [`Standing::may_start`] decides whether each step is possible. A lower bound on the
+//! cost is proven in two ways. The first proof is the least cost of the tasks that have to leave any set of
+//! servers that could hold the gang. The second proof, on small clusters, is a complete search.
 
 mod ages;
 mod amounts;
@@ -32,9 +32,10 @@ use crate::servers::placed;
 use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
 use crate::task_rules::TaskRules;
 
-/// The work for one job. A unit of work looks at one server or one task, and takes 50 to 200 nanoseconds.
+/// The largest work of a search for one job. A unit of work is the visit of one server or one task, and takes
+/// 50 to 200 nanoseconds.
 const WORK_OF_A_JOB: u64 = 20_000_000;
-/// The work for all jobs of [`Defragmentation::pack`].
+/// The largest work for all jobs of [`Defragmentation::pack`] together.
 const WORK_OF_A_PACK: u64 = 40_000_000;
 /// The largest work for one job of [`Defragmentation::pack`].
 const WORK_OF_A_JOB_IN_A_PACK: u64 = 4_000_000;
@@ -55,7 +56,7 @@ pub enum Cost {
     Count,
     /// A task costs 1 plus its priority minus the least priority of a running task.
     Priority,
-    /// Costs by user, at least 0. Tasks of users that are not in the map cost 1.
+    /// The cost of one task of each user, at least 0. A task of a user that is not in the map costs 1.
     Users(BTreeMap<usize, Rational>),
     /// Costs by the time for which tasks have run.
     Age(Ages),
@@ -66,7 +67,7 @@ pub enum Cost {
 pub struct Settings {
     /// The users whose tasks do not migrate.
     pub pinned: BTreeSet<usize>,
-    /// Whether no task migrates for a job of a lower priority.
+    /// True if no task migrates for a job of a lower priority.
     pub strict_priority: bool,
     /// The cost of one migrated task.
     pub cost: Cost,
@@ -81,20 +82,21 @@ pub struct Cluster {
     pub rules: TaskRules,
     /// The running tasks.
     pub allocation: Allocation,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
 }
 
-/// The answer to the question which tasks to migrate for a job.
+/// The answer to the question which tasks to migrate so that a job could start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Migrations {
     /// The first user of the start.
     pub job: usize,
-    /// The answer.
+    /// The result of the search.
     pub outcome: Outcome,
-    /// A proven lower bound on the cost of migrations after which the job could start; `None` if no migrations suffice.
+    /// A proven lower bound on the cost of migrations after which the job could start. `None` if no
+    /// migrations suffice.
     pub least: Option<Rational>,
-    /// Conditions that the snapshot does not model and that also decide whether the job could start.
+    /// The conditions that also decide whether the job could start and that the snapshot does not model.
     pub not_modelled: Vec<String>,
 }
 
@@ -107,18 +109,18 @@ pub enum Outcome {
     Plan(Plan),
     /// No migrations help, for this reason.
     Never(Obstacle),
-    /// The search found no migrations. This is not a proof that no migrations help.
+    /// The search found no migrations. This result does not prove that no migrations help.
     NotFound {
-        /// Whether a set of migrations exists for which no feasible order was found. Some task would need a temporary
+        /// True if a set of migrations exists for which no feasible order was found. Some task would need a temporary
         /// server.
         needs_temporary_place: bool,
     },
 }
 
-/// The migrations in their order, and then the start of the job.
+/// Migrations in their order, followed by the start of the job.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The migrations. The last step is the start of the job.
+    /// The migrations, followed by the start of the job as the last step.
     pub steps: Vec<Move>,
     /// The number of tasks that stop and start again.
     pub tasks: u64,
@@ -131,8 +133,8 @@ pub struct Plan {
 pub enum Obstacle {
     /// The job has no waiting gang.
     Tasks,
-    /// A limit, capacity that is kept back, or the weight 0 of a group stops the job on all servers. The amount is the
-    /// excess.
+    /// A limit, capacity that is kept back, or the weight 0 of a group stops the job on all servers. The
+    /// amount is the excess over the bound.
     Bound(Bound, Rational),
     /// No servers that the job may use could hold its gang, even if all tasks that may migrate left these servers.
     Servers,
@@ -150,7 +152,8 @@ pub enum Obstacle {
 }
 
 impl Migrations {
-    /// Returns the plan, which has no migrations if the job could start now; `None` if no plan was found.
+    /// Returns the plan. If the job could start now, the plan has no migrations. Returns `None` if no plan
+    /// was found.
     #[must_use]
     pub fn plan(&self) -> Option<&Plan> {
         match &self.outcome {
@@ -159,7 +162,7 @@ impl Migrations {
         }
     }
 
-    /// Returns whether the cost of the plan is proven to be the least.
+    /// Returns `true` if the cost of the plan is proven to be the least.
     #[must_use]
     pub fn is_cheapest(&self) -> bool {
         self.plan().is_some_and(|plan| self.least.as_ref() == Some(&plan.cost))
@@ -180,7 +183,7 @@ pub struct Pack {
 }
 
 impl Settings {
-    /// Returns the cost of one task, by user.
+    /// Returns the cost of one task of each user.
     fn costs(&self, problem: &Problem, rules: &TaskRules, allocation: &Allocation) -> Vec<Rational> {
         let one = || Rational::from(1);
         match &self.cost {
@@ -203,8 +206,8 @@ impl Cluster {
     /// Reads a snapshot, with the share of a rule.
     ///
     /// # Errors
-    /// As [`by_rule`]. [`ClusterError::NoPlacements`] if the servers of tasks are not known. [`ClusterError::NotWhole`] if a
-    /// server runs a fraction of a task.
+    /// The errors of [`by_rule`]. [`ClusterError::NoPlacements`] if the servers of tasks are not known.
+    /// [`ClusterError::NotWhole`] if a server runs a fraction of a task.
     pub fn new(snapshot: &Snapshot, rule: Option<Rule>) -> Result<Self, ClusterError> {
         let problem = by_rule(&snapshot.problem, rule)?.unwrap_or_else(|| snapshot.problem.clone());
         let allocation = Allocation { mechanism: None, rule: None, ..snapshot.allocation.clone() };
@@ -263,7 +266,7 @@ pub struct Defragmentation<'c> {
     settings: &'c Settings,
     queues: Queues<'c>,
     standing: Standing<'c>,
-    /// The number of steps that searches for servers without migrations may still take.
+    /// The number of steps that may still be taken by searches for servers without migrations.
     steps: u64,
 }
 
@@ -458,8 +461,9 @@ impl<'c> Defragmentation<'c> {
         self.lacking_capacity(hosts, n)
     }
 
-    /// Returns a resource that is too scarce: the free amounts of all servers together are below the demand of the gang. The
-    /// answer is a proof only if no task demands different amounts on different classes, since migrations then keep the sum.
+    /// Returns a resource that is too scarce: the free amounts of all servers together are below the demand
+    /// of the gang. This is a proof only if no task demands different amounts on different classes, since
+    /// migrations then do not change the sum of the free amounts.
     fn lacking_capacity(&self, hosts: &Hosts<'c>, n: usize) -> Option<Obstacle> {
         let (problem, rules) = (&self.cluster.problem, &self.cluster.rules);
         let migrating = (0..problem.n_users()).filter(|m| hosts.may_migrate[*m]);
@@ -490,8 +494,8 @@ impl<'c> Defragmentation<'c> {
         Some(Obstacle::Capacity { resource, free: free[resource].clone(), needed })
     }
 
-    /// Returns the lower bound on the cost of freeing enough servers for a gang; `None` if no servers could hold the
-    /// gang.
+    /// Returns the lower bound on the cost of freeing enough servers for a gang. Returns `None` if no servers
+    /// could hold the gang.
     fn bound(&self, hosts: &mut Hosts<'c>, n: usize, work: &mut u64) -> Option<u64> {
         let (problem, rules) = (&self.cluster.problem, &self.cluster.rules);
         let mut least = 0;

@@ -28,7 +28,7 @@ const MOST_MIGRATIONS: usize = 3;
 /// few searches for servers.
 const MOST_SETS: usize = 200;
 
-/// The number of tasks of a user on each server, by server in ascending order.
+/// The number of tasks of a user on each server. Servers are in ascending order.
 pub type Tasks = BTreeMap<Place, u64>;
 
 /// One start, and the tasks that are stopped for it.
@@ -36,13 +36,13 @@ pub type Tasks = BTreeMap<Place, u64>;
 pub struct Move {
     /// The queue that is below its fair share.
     pub queue: usize,
-    /// The servers on which tasks start, by user of the start.
+    /// The servers on which tasks start, for each user of the start.
     pub start: BTreeMap<usize, Tasks>,
-    /// The servers on which tasks are stopped, by user.
+    /// The servers on which tasks are stopped, for each user with stopped tasks.
     pub stop: BTreeMap<usize, Tasks>,
-    /// The gangs among the stopped tasks that the snapshot names, by position in [`TaskRules`].
+    /// The gangs among the stopped tasks that the snapshot names, as positions in [`TaskRules`].
     pub gangs: BTreeSet<usize>,
-    /// Whether the move is a migration: the task that it stops starts again on another server.
+    /// True if the move is a migration: the task that it stops starts again on another server.
     pub is_migration: bool,
 }
 
@@ -57,7 +57,7 @@ pub struct Moves {
     pub below: [Vec<usize>; 2],
     /// A lower bound on the number of moves after which no queue is below its fair share by a whole task.
     pub least: Rational,
-    /// Whether the search stopped because it had reached [`Limits::most`].
+    /// True if the search stopped because it had reached [`Limits::most`].
     pub is_cut: bool,
 }
 
@@ -68,12 +68,13 @@ pub struct Limits {
     pub most: Option<usize>,
     /// The users whose tasks may not be stopped.
     pub pinned: BTreeSet<usize>,
-    /// Whether no task is stopped for a task of a lower priority, even if the scheduler would stop it.
+    /// True if no task is stopped for a task of a lower priority, even if the scheduler would stop it.
     pub strict_priority: bool,
 }
 
 impl Moves {
-    /// Returns whether no queue is below its fair share by a whole task after the moves, and fewer moves do not suffice.
+    /// Returns `true` if the moves are certainly the fewest: no queue is below its fair share by a whole task
+    /// after them, and fewer moves do not suffice.
     #[must_use]
     pub fn are_fewest(&self) -> bool {
         self.below[1].is_empty() && self.least == self.list.len()
@@ -191,7 +192,8 @@ impl Moves {
 pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals: &[Rational]) -> Rational {
     let problem = queues.problem;
     let mut below = vec![Rational::new(); queues.list.len() + 1];
-    // For users outside of groups: the largest bound of the users of each start, by the first user of the start.
+    // The largest bound of the users of each start, for users outside of groups. The key is the first user of
+    // the start.
     let mut outside: BTreeMap<usize, Rational> = BTreeMap::new();
     let mut order: Vec<usize> = (0..queues.list.len()).collect();
     order.sort_by_key(|v| Reverse(queues.list[*v].depth));
@@ -229,38 +231,39 @@ pub fn least_starts(queues: &Queues<'_>, held: &[Vector], due: &[Vector], totals
     outside.into_values().fold(below.pop().unwrap_or_default(), |sum, least| sum + least)
 }
 
-/// The search for moves. The cluster in it changes with each move.
+/// The search for moves. Each move changes the cluster of the search.
 struct Search<'s> {
     queues: &'s Queues<'s>,
-    /// The fair shares, by queue.
+    /// The fair shares, by queue and resource.
     due: &'s [Vector],
     /// The cluster after the moves so far.
     standing: Standing<'s>,
-    /// The usage, by queue.
+    /// The usage, by queue and resource.
     held: Vec<Vector>,
-    /// Whether a user waits, by user.
+    /// True if a user waits, indexed by user.
     waiting: Vec<bool>,
     limits: &'s Limits,
     /// Pairs of a queue and a user for which the search has found no move.
     hopeless: BTreeSet<(usize, usize)>,
-    /// Whether a queue is below its fair share by a whole task, by queue.
+    /// True if a queue is below its fair share by a whole task, indexed by queue.
     is_below: Vec<bool>,
     /// The number of steps that searches for servers may still take.
     steps: u64,
-    /// The gangs of the snapshot that moves have stopped, by position.
+    /// The gangs of the snapshot that moves have stopped, as positions in [`TaskRules`].
     gone: BTreeSet<usize>,
 }
 
 /// Tasks that a move would stop.
 #[derive(Debug, Clone, Default)]
 struct Stops {
-    /// The number of stopped tasks on each server, by user.
+    /// The number of stopped tasks on each server, for each user.
     tasks: BTreeMap<usize, Tasks>,
-    /// The gangs of the snapshot among the stopped tasks, by position.
+    /// The gangs of the snapshot among the stopped tasks, as positions in [`TaskRules`].
     gangs: BTreeSet<usize>,
 }
 
-/// The cost of stops: the highest priority among the stopped tasks, and then the number of the tasks. Less is better.
+/// The cost of stops: the highest priority among the stopped tasks, then the number of stopped tasks. A lower
+/// cost is better.
 type Cost = (i64, u64);
 
 impl<'s> Search<'s> {
@@ -283,15 +286,16 @@ impl<'s> Search<'s> {
         (0..self.queues.list.len()).filter(|v| self.below_by(*v).is_some()).collect()
     }
 
-    /// Returns the largest fraction of its fair share that a queue lacks, over all resources.
+    /// Returns the largest fraction of its fair share of a resource that a queue lacks.
     fn lacking_fraction(&self, v: usize) -> Rational {
         let fractions = self.held[v].iter().zip(&self.due[v]).filter(|(_, due)| **due > 0);
         fractions.map(|(held, due)| 1 - Rational::from(held / due)).max().unwrap_or_default()
     }
 
-    /// Returns the next move. It is for the deepest queue that is below its fair share. Among equally deep queues it is
-    /// for the queue that lacks the largest fraction. In a queue, users with a higher priority come first, and then
-    /// users whose start uses the largest fraction of the lacking amount.
+    /// Returns the next move. The move is for the deepest queue that is below its fair share. Among equally
+    /// deep queues, it is for the queue that lacks the largest fraction of its fair share. Within a queue,
+    /// users with a higher priority come first, then users whose start uses the largest fraction of the
+    /// lacking amount.
     fn next(&mut self) -> Option<Move> {
         let list = &self.queues.list;
         let mut below = self.below();
@@ -324,8 +328,8 @@ impl<'s> Search<'s> {
         None
     }
 
-    /// Returns a move that starts user `n` of queue `v`. The move has no stops if possible, and otherwise the cheapest
-    /// stops.
+    /// Returns a move that starts user `n` of queue `v`. The move has no stops if the start needs none, and
+    /// otherwise the cheapest stops.
     fn move_for(&mut self, v: usize, n: usize) -> Option<Move> {
         let mut steps = self.steps;
         let answer = self.standing.find(n, &mut steps);
@@ -376,7 +380,7 @@ impl<'s> Search<'s> {
         (highest, stops.tasks.values().flat_map(BTreeMap::values).sum())
     }
 
-    /// Returns whether a gang of user `m` may be stopped for a start of user `n` of queue `v`.
+    /// Returns `true` if a gang of user `m` may be stopped for a start of user `n` of queue `v`.
     ///
     /// The gang must not be pinned, `m` must not be in queue `v`, and the policy of the system must allow the stop. Each queue
     /// above `m` that is not above `n` must use more than its fair share of a resource that `m` demands, and must not be below
@@ -401,7 +405,8 @@ impl<'s> Search<'s> {
         self.queues.above[m].iter().filter(|v| !own.contains(v)).all(is_over)
     }
 
-    /// Returns servers for a start of one task, each with the tasks to stop there, the cheapest stops first.
+    /// Returns servers for a start of one task, each with the tasks to stop on it. The cheapest stops come
+    /// first.
     fn singles(&self, n: usize, may_stop: &[bool]) -> Vec<(Cost, Assignment, Stops)> {
         let one = |place: Place| Assignment { parts: vec![(n, vec![place])] };
         let candidates = self.places(n, &BTreeSet::new(), None, may_stop, &self.standing, &Stops::default());
@@ -409,8 +414,8 @@ impl<'s> Search<'s> {
         candidates.map(|(_, place, stops)| (self.cost(&stops), one(place), stops)).collect()
     }
 
-    /// Returns servers for a start of several tasks, with the tasks to stop. There is at most one result for each choice of
-    /// class sets on which the gangs may run.
+    /// Returns servers for a start of several tasks, with the tasks to stop. Each choice of class sets on
+    /// which the gangs may run gives at most one result.
     fn gangs(&self, n: usize, may_stop: &[bool]) -> Vec<(Cost, Assignment, Stops)> {
         let start = self.rules().start(n);
         let sets = |m: &usize| self.rules().of(*m).class_sets.len().max(1);
@@ -450,8 +455,8 @@ impl<'s> Search<'s> {
         Some((Assignment { parts }, stop))
     }
 
-    /// Returns the servers on which one task of a user could run after stops there, the cheapest stops first. `trial`
-    /// is the cluster after the stops in `stopped`. Servers in `taken` are left out.
+    /// Returns the servers on which one task of a user could run after stops on them. The cheapest stops come
+    /// first. `trial` is the cluster after the stops in `stopped`. Servers in `taken` are left out.
     fn places(
         &self,
         n: usize,
@@ -493,8 +498,8 @@ impl<'s> Search<'s> {
         found
     }
 
-    /// Returns the tasks to stop on a server so that one task of a user has enough free capacity. The result is empty
-    /// if the capacity is free already, and `None` if no stops suffice.
+    /// Returns the tasks to stop on a server so that it has enough free capacity for one task of a user. The
+    /// result is empty if the capacity is free already, and `None` if no stops suffice.
     fn stops(
         &self,
         n: usize,
@@ -551,10 +556,10 @@ impl<'s> Search<'s> {
         Some(stops)
     }
 
-    /// Returns the tasks to stop to undo one whole start of a user, with all of its gangs. Tasks on `place` are chosen
-    /// first, then tasks on other servers. If the snapshot says which tasks belong to one gang, the youngest such gang
-    /// is chosen. `trial` is the cluster after the stops in `stopped`. The stops in `stops` are made in addition to
-    /// `stopped`.
+    /// Returns the tasks to stop in order to undo one whole start of a user, with all of its gangs. Tasks on
+    /// `place` are chosen first, then tasks on other servers. If the snapshot says which tasks belong to one
+    /// gang, the youngest such gang is chosen. `trial` is the cluster after the stops in `stopped`. The
+    /// returned stops are made in addition to `stopped`.
     fn whole_start(
         &self,
         m: usize,
@@ -597,7 +602,8 @@ impl<'s> Search<'s> {
         Some(gone)
     }
 
-    /// Returns whether a user may lose this number of tasks, in addition to the tasks in `stops` and `stopped`.
+    /// Returns `true` if a user may lose this number of tasks, in addition to the tasks in `stops` and
+    /// `stopped`.
     fn may_lose(&self, k: usize, tasks: u64, stops: &Stops, stopped: &Stops) -> bool {
         let pinned = self.problem().groups().member(k).pinned.clone().unwrap_or_default();
         let count = |tasks: &Tasks| -> u64 { tasks.values().sum() };
@@ -622,9 +628,9 @@ impl<'s> Search<'s> {
         })
     }
 
-    /// Adds the stops that the limits above a start require, or returns `None` if no stops suffice. A stop under a
-    /// reached limit helps wherever the task runs. Under a limit on classes, it helps only if the task runs on these
-    /// classes.
+    /// Adds the stops that the limits above a start require. Returns `None` if no stops suffice. A stop under
+    /// a reached limit helps on whatever server the task runs. Under a limit on classes, a stop helps only if
+    /// the task runs on these classes.
     fn with_limits(&mut self, assignment: &Assignment, stops: Stops, may_stop: &[bool]) -> Option<Stops> {
         stop_tasks(&mut self.standing, &stops.tasks);
         let mut stops = stops;
@@ -633,8 +639,9 @@ impl<'s> Search<'s> {
         found.then_some(stops)
     }
 
-    /// Stops tasks until the limits allow a start. Returns whether they do. The tasks of `stops` have already stopped
-    /// in `self.standing`. Further stops are made in `self.standing` and added to `stops`.
+    /// Stops tasks until the limits allow a start. Returns `true` if the limits allow the start. The tasks of
+    /// `stops` have already stopped in `self.standing`. Further stops are made in `self.standing` and added
+    /// to `stops`.
     fn stop_under_limits(&mut self, assignment: &Assignment, stops: &mut Stops, may_stop: &[bool]) -> bool {
         let problem = self.problem();
         let Some((first, _)) = assignment.parts.first() else { return false };
@@ -668,8 +675,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Returns how much a stop of one gang of a user helps: the fraction of the excess that it removes, summed over the
-    /// broken bounds.
+    /// Returns how much a stop of one gang of a user helps: the fraction of the excess that the stop removes,
+    /// summed over the exceeded bounds.
     fn relief(&self, trial: &Standing<'_>, m: usize, broken: &[(Bound, Rational)]) -> Rational {
         let problem = self.problem();
         let groups = problem.groups();
@@ -697,8 +704,8 @@ impl<'s> Search<'s> {
         trial.servers.places_of(m).find(|place| trial.rooms.on_limits(m, place.class).contains(at))
     }
 
-    /// Returns whether a move does no harm: after the stops the start may start, no user lacks more of its guarantees,
-    /// and no further queue gets below its fair share by a whole task.
+    /// Returns `true` if a move does no harm. After the stops the start must be possible, no user may lack
+    /// more of its guarantees, and no further queue may get below its fair share by a whole task.
     fn is_harmless(&mut self, step: &Move) -> bool {
         let users: Vec<usize> =
             (0..self.problem().n_users()).filter(|n| self.problem().is_active(*n)).collect();
@@ -742,8 +749,8 @@ impl<'s> Search<'s> {
         is_harmless
     }
 
-    /// Searches for migrations followed by a start for which no single move was found, at most `most` moves in all.
-    /// Makes the moves and returns them, or returns `None` if there are none.
+    /// Searches for migrations followed by a start for which no single move was found. At most `most` moves
+    /// are used in total. Makes the moves and returns them. Returns `None` if there are no such migrations.
     fn with_migrations(&mut self, most: usize) -> Option<Vec<Move>> {
         let hopeless: Vec<(usize, usize)> = self.hopeless.iter().copied().collect();
         for (v, n) in hopeless {
@@ -870,8 +877,8 @@ impl<'s> Search<'s> {
         }
     }
 
-    /// Returns the moves that migrate these tasks away from a server, followed by the start of a task of user `n` on that
-    /// server; `None` if a task has no other server.
+    /// Returns the moves that migrate these tasks away from a server, followed by the start of a task of user
+    /// `n` on that server. Returns `None` if a task has no other server.
     fn migrated(&mut self, v: usize, n: usize, place: Place, stops: &Stops) -> Option<Vec<Move>> {
         let mut trial = self.standing.clone();
         stop_tasks(&mut trial, &stops.tasks);
@@ -945,7 +952,7 @@ fn start_tasks(standing: &mut Standing<'_>, starts: &BTreeMap<usize, Tasks>) {
 }
 
 impl Stops {
-    /// Adds other stops.
+    /// Adds the tasks and gangs of other stops to these stops.
     fn add(&mut self, stops: Self) {
         self.gangs.extend(stops.gangs);
         for (m, tasks) in stops.tasks {

@@ -25,7 +25,7 @@ use crate::verdict::Excess;
 pub struct Offer {
     /// The class.
     pub class: usize,
-    /// The price of one server; above 0.
+    /// The price of one server, which is above 0.
     pub price: Rational,
 }
 
@@ -53,7 +53,7 @@ pub struct Plan {
     pub least: Rational,
     /// The number of sets that were judged one by one.
     pub judged: usize,
-    /// Whether the search stopped at its limit on steps or sets.
+    /// True if the search stopped at its limit on steps or sets.
     pub is_cut: bool,
 }
 
@@ -71,7 +71,7 @@ pub enum Outcome {
 /// A set of servers that is enough, with the starts that show it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Set {
-    /// The number of servers by offer.
+    /// The number of servers of each offer.
     pub counts: Vec<u64>,
     /// The sum of the prices.
     pub price: Rational,
@@ -95,7 +95,7 @@ pub struct Started {
 }
 
 impl Started {
-    /// Returns the number of tasks.
+    /// Returns the number of tasks that start.
     #[must_use]
     pub fn tasks(&self) -> u64 {
         self.places.iter().map(|(_, tasks)| tasks).sum()
@@ -111,7 +111,8 @@ pub enum Obstacle {
         user: usize,
         /// The bound.
         bound: Bound,
-        /// The usage after the starts. If the bound is the guarantee of a group of weight 0, the excess over it.
+        /// The usage after the starts. If the bound is the guarantee of a group of weight 0, this is the
+        /// excess over the guarantee.
         excess: Rational,
     },
     /// A task of this user fits on no empty server of the classes on offer, and the servers of today do not suffice.
@@ -127,7 +128,7 @@ pub enum Obstacle {
 }
 
 impl Plan {
-    /// Returns whether the set that was found is certainly the cheapest.
+    /// Returns `true` if the set that was found is certainly the cheapest.
     #[must_use]
     pub fn is_cheapest(&self) -> bool {
         matches!(&self.outcome, Outcome::Found(set) if set.price == self.least)
@@ -136,8 +137,8 @@ impl Plan {
     /// Searches for the cheapest servers of these classes that are enough for a goal.
     ///
     /// # Errors
-    /// [`ClusterError::NoPlacements`] if the servers of tasks are not known, [`ClusterError::Change`] for a class without
-    /// capacity or a goal of tasks that do not wait, and the errors of fair shares.
+    /// [`ClusterError::NoPlacements`] if the servers of tasks are not known. [`ClusterError::Change`] for a
+    /// class without capacity, or a goal of tasks that do not wait. Also the errors of fair shares.
     pub fn new(
         snapshot: &Snapshot,
         rule: Option<Rule>,

@@ -20,7 +20,8 @@ use network::Network;
 /// The promises of all queues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Claims {
-    /// The rule by which queues are served if all claim their promises; `None` for the problem's own share.
+    /// The rule by which queues are served if all of them claim their promises. `None` for the problem's own
+    /// share.
     pub rule: Option<Rule>,
     /// The resources with at least one promise.
     pub resources: Vec<OfResource>,
@@ -31,7 +32,7 @@ pub struct Claims {
 pub struct OfResource {
     /// The resource.
     pub resource: usize,
-    /// The sum of the claims.
+    /// The sum of all claims, which is the promised amount.
     pub promised: Rational,
     /// The amount that all servers have, without the rounding of server classes.
     pub capacity: Rational,
@@ -39,14 +40,15 @@ pub struct OfResource {
     pub together: Rational,
     /// The claims, in the order of their groups.
     pub claims: Vec<Claim>,
-    /// The reasons why promises are in doubt.
+    /// The reasons why some promises are in doubt.
     pub shortages: Vec<Shortage>,
-    /// The groups with limits on server classes that are not counted, because they overlap or stand above other groups.
+    /// The groups with limits on server classes that are not counted. These limits overlap, or their group
+    /// has subgroups.
     pub not_counted: Vec<usize>,
-    /// A user whose tasks take another amount on some server class than its queues count, so that the amounts are not
-    /// comparable.
+    /// A user whose tasks take another amount on some server class than its queues count. The amounts are
+    /// then not comparable.
     pub differs: Option<usize>,
-    /// The reason if the amounts by the rule have no certificate.
+    /// The reason why the amounts by the rule have no certificate. `None` if they have a certificate.
     pub uncertified: Option<&'static str>,
 }
 
@@ -55,20 +57,21 @@ pub struct OfResource {
 pub struct Claim {
     /// The group.
     pub group: usize,
-    /// Whether the group has subqueues with promises, which this claim does not contain.
+    /// True if the group has subqueues with promises, which this claim does not contain.
     pub is_rest: bool,
     /// The promised amount.
     pub amount: Rational,
-    /// The amount that is left for it even if all other promises are served first.
+    /// The amount that is left for the claim even if all other promises are served first.
     pub certain: Rational,
-    /// The amount that it gets by the rule if all queues claim their promises at once, and nothing else.
+    /// The amount that the claim gets by the rule if all queues claim their promises at once, and nothing
+    /// else.
     pub by_rule: Rational,
 }
 
 /// A reason why promises cannot all be kept.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Shortage {
-    /// The servers that some queues may use have less than these queues are promised.
+    /// The servers that some queues may use have less capacity than these queues are promised.
     Servers {
         /// The claims, as positions in [`OfResource::claims`].
         claims: Vec<usize>,
@@ -76,7 +79,7 @@ pub enum Shortage {
         classes: Vec<usize>,
         /// The sum of the claims.
         claimed: Rational,
-        /// The amount that these servers have.
+        /// The capacity of these servers.
         capacity: Rational,
         /// The groups with limits on further server classes, each with the amount of the limit.
         limits: Vec<(usize, Rational)>,
@@ -85,16 +88,18 @@ pub enum Shortage {
     Limit {
         /// The group.
         group: usize,
-        /// The sum of the claims below it, each group below at most with its own limit.
+        /// The sum of the claims below the group. The claims below each subgroup count at most up to the
+        /// limit of that subgroup.
         claimed: Rational,
-        /// The limit.
+        /// The limit of the group.
         most: Rational,
     },
-    /// The queues below a group are promised more than the group itself, so that other groups may claim the difference.
+    /// The queues below a group are promised more than the group itself. Other groups may claim the
+    /// difference.
     Parent {
         /// The group.
         group: usize,
-        /// The sum of the claims below it.
+        /// The sum of the claims below the group.
         claimed: Rational,
         /// The promise of the group.
         promised: Rational,
@@ -102,7 +107,7 @@ pub enum Shortage {
 }
 
 impl Shortage {
-    /// Returns the amount by which the promises exceed what there is.
+    /// Returns the amount by which the promises exceed the capacity, the limit, or the promise of the group.
     #[must_use]
     pub fn missing(&self) -> Rational {
         match self {
@@ -116,7 +121,8 @@ impl Shortage {
 }
 
 impl Claim {
-    /// Returns whether the promise is in doubt: other promises can leave less than the promised amount.
+    /// Returns `true` if the promise is in doubt. It is in doubt if other promises can leave less than the
+    /// promised amount.
     #[must_use]
     pub fn is_in_doubt(&self) -> bool {
         self.certain < self.amount
@@ -124,7 +130,8 @@ impl Claim {
 }
 
 impl Claims {
-    /// Judges the promises of a snapshot. The rule decides which guarantees are promises, and who is served first.
+    /// Judges the promises of a snapshot. The rule decides which guarantees are promises, and which queues
+    /// are served first.
     ///
     /// # Errors
     /// [`ClusterError`] if the amounts by the rule cannot be computed.
@@ -164,8 +171,8 @@ impl<'p> Promised<'p> {
         Self { problem, rule, sums: Promises::new(problem.groups()), children }
     }
 
-    /// Returns the promise of a group. Rules that divide every resource alone do not add up the guarantees of subgroups.
-    /// Volcano's `proportion` promises only what a group does not lend.
+    /// Returns the promise of a group. Rules that divide every resource alone do not add up the guarantees of
+    /// subgroups. Under Volcano's `proportion`, the promise is only the amount that the group does not lend.
     fn of(&self, v: usize, r: usize) -> Option<Rational> {
         let Some(rule) = self.rule.and_then(Rule::per_resource) else {
             return self.sums.promised(v, r).cloned();
@@ -183,7 +190,8 @@ impl<'p> Promised<'p> {
         self.problem.groups().list()[v].limit.iter().find(|(of, _)| *of == r).map(|(_, most)| most)
     }
 
-    /// Returns the claims on a resource: `(group, is_rest, amount)`. Also returns by group the sum of the claims below it.
+    /// Returns the claims on a resource as `(group, is_rest, amount)`, and for each group the sum of the
+    /// claims below it.
     fn claims(&self, r: usize) -> (Vec<(usize, bool, Rational)>, Vec<Rational>) {
         let groups = self.problem.groups();
         let mut below = vec![Rational::new(); groups.list().len()];
@@ -205,7 +213,7 @@ impl<'p> Promised<'p> {
     }
 }
 
-/// Server classes that count as one, because the same claims and limits may use them.
+/// Server classes that count as one class, because the same claims and limits may use them.
 #[derive(Debug, Clone)]
 struct Pool {
     classes: Vec<usize>,
@@ -221,7 +229,7 @@ struct OnPools {
 }
 
 impl OfResource {
-    /// Returns the promises of a resource; `None` if nothing of it is promised.
+    /// Returns the promises of a resource. Returns `None` if no queue is promised any of it.
     fn new(
         snapshot: &Snapshot,
         rule: Option<Rule>,
@@ -285,8 +293,9 @@ fn capacities(snapshot: &Snapshot, r: usize) -> Vec<Rational> {
     capacities
 }
 
-/// Returns the server classes that each claim may use: those on which some user below the group that demands the resource may
-/// run. If no user below the group demands the resource, all classes that take new tasks count.
+/// Returns the server classes that each claim may use. A claim may use a class if some user below its group
+/// demands the resource and may run on the class. If no user below the group demands the resource, all
+/// classes that take new tasks count.
 fn classes_of_claims(snapshot: &Snapshot, r: usize, claims: &[(usize, bool, Rational)]) -> Vec<Vec<bool>> {
     let problem = &snapshot.problem;
     let groups = problem.groups();
@@ -336,7 +345,7 @@ fn pools(
             None => not_counted.push(v),
         }
     }
-    // All limits on classes distinguish pools, because the rule counts them all.
+    // All limits on classes distinguish pools, because the rule counts all limits on classes.
     let all_limits: Vec<&[usize]> = list
         .iter()
         .flat_map(|group| &group.on)
@@ -374,7 +383,7 @@ fn pools(
     (pools, usable, on, not_counted)
 }
 
-/// Returns the groups below which more is promised than their limits or their own promises.
+/// Returns the groups whose limit, or whose own promise, is below the promises of the queues in them.
 fn by_groups(promised: &Promised<'_>, r: usize, claims: &[(usize, bool, Rational)]) -> Vec<Shortage> {
     let groups = promised.problem.groups();
     let mut sums = vec![Rational::new(); groups.list().len()];
@@ -402,18 +411,18 @@ fn by_groups(promised: &Promised<'_>, r: usize, claims: &[(usize, bool, Rational
 }
 
 impl Promised<'_> {
-    /// Returns the amount of the claims below a group that the group's own promise covers; `None` for a group without
-    /// subgroups, whose promise is its claim.
+    /// Returns the amount of the claims below a group that the group's own promise covers. Returns `None` for
+    /// a group without subgroups, whose own promise is its claim.
     fn cover(&self, v: usize, r: usize) -> Option<Rational> {
         (!self.children[v].is_empty()).then(|| self.of(v, r).unwrap_or_default())
     }
 }
 
-/// A largest flow of claims to servers.
+/// A largest flow from claims to servers.
 struct Flow {
     network: Network,
     total: Rational,
-    /// By claim: the arc into it, and the node from which it comes.
+    /// The arc into the node of each claim, and the node from which the arc comes.
     into: Vec<(usize, usize)>,
     /// The node of the first claim.
     first_claim: usize,
@@ -422,7 +431,8 @@ struct Flow {
 }
 
 impl Flow {
-    /// Returns a largest flow within limits and, with `is_covered`, within the promises of the groups above each claim.
+    /// Computes a largest flow within the limits. With `is_covered`, the flow also stays within the promises
+    /// of the groups above each claim.
     fn new(
         promised: &Promised<'_>,
         r: usize,
@@ -475,7 +485,8 @@ impl Flow {
         self.network.flow(arc) - self.network.can_shrink(above, arc)
     }
 
-    /// Returns the sets of claims that exceed the servers that they may use. They are the components of the smallest cut.
+    /// Returns the sets of claims that exceed the capacity of the servers that they may use. These sets are
+    /// the components of the smallest cut.
     fn shortages(
         &self,
         claims: &[(usize, bool, Rational)],

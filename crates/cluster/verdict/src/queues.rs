@@ -1,11 +1,11 @@
-//! Queues: every group, and every user outside of groups. Their usage, and whether a waiting task would still be within their
-//! fair share.
+//! Queues are the groups, and the users outside of groups. This file computes the usage of queues, and
+//! whether a waiting task would still be within the fair share of its queue.
 
 use evenhand_problem::{Problem, Rational};
 
 use crate::task_rules::TaskRules;
 
-/// Amounts by resource.
+/// An amount of each resource, indexed by resource.
 pub type Vector = Vec<Rational>;
 
 /// The kind of a queue: a group, or a user outside of groups.
@@ -17,7 +17,7 @@ pub enum Kind {
     User(usize),
 }
 
-/// A queue.
+/// A queue: a group, or a user outside of groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Queue {
     /// The name of the group or the user.
@@ -37,11 +37,12 @@ pub struct Queues<'p> {
     pub problem: &'p Problem,
     /// The queues.
     pub list: Vec<Queue>,
-    /// The users in each queue and in the queues inside it, ascending.
+    /// The users in each queue and in the queues inside it, in ascending order.
     pub users: Vec<Vec<usize>>,
     /// The queues of each user, from the innermost to the outermost queue.
     pub above: Vec<Vec<usize>>,
-    /// The base demand of one start of each user and of the users that start with it: resources with amounts above 0.
+    /// The base demand of one start of each user, including the users that start with it. Resources with an
+    /// amount of 0 are left out.
     pub unit: Vec<Vec<(usize, Rational)>>,
     rules: &'p TaskRules,
 }
@@ -76,7 +77,7 @@ impl<'p> Queues<'p> {
         Self { problem, list, users, above, unit, rules }
     }
 
-    /// Returns the usage of every queue by resource, if users have these numbers of tasks.
+    /// Returns the usage of every queue by resource. `totals` are the numbers of tasks of the users.
     #[must_use]
     pub fn held(&self, totals: &[Rational]) -> Vec<Vector> {
         let mut held = vec![vec![Rational::new(); self.problem.n_resources()]; self.list.len()];
@@ -89,8 +90,8 @@ impl<'p> Queues<'p> {
         held
     }
 
-    /// Returns whether a user waits, if users have these numbers of tasks. Every user of its start must have a gang of
-    /// tasks left, and a server class on which the gang can run.
+    /// Returns `true` if a user waits if the users have these numbers of tasks. A user waits if every user of
+    /// its start has a gang of tasks left, and a server class on which the gang can run.
     #[must_use]
     pub fn waits(&self, n: usize, totals: &[Rational]) -> bool {
         let left = |n: usize| self.problem.users()[n].tasks().map(|tasks| Rational::from(tasks - &totals[n]));
@@ -100,8 +101,8 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().all(has_gang)
     }
 
-    /// Returns how many more times a user and the users of its start can start together, if users have these numbers of
-    /// tasks. `None` means any number of times.
+    /// Returns how many more times the start of a user can be made if the users have these numbers of tasks.
+    /// `None` means any number of times.
     #[must_use]
     pub fn starts_left(&self, n: usize, totals: &[Rational]) -> Option<Rational> {
         let left = |n: &usize| {
@@ -111,28 +112,29 @@ impl<'p> Queues<'p> {
         self.rules.start(n).iter().filter_map(left).min()
     }
 
-    /// Returns the user with the least index among a user and the users that start together with it.
+    /// Returns the first user of the start of a user: the least index among the user and the users that start
+    /// together with it.
     #[must_use]
     pub fn first_of_start(&self, n: usize) -> usize {
         self.rules.start(n)[0]
     }
 
-    /// Returns whether each user waits, if users have these numbers of tasks.
+    /// Returns for each user whether the user waits, if the users have these numbers of tasks.
     #[must_use]
     pub fn waiting(&self, totals: &[Rational]) -> Vec<bool> {
         (0..totals.len()).map(|n| self.waits(n, totals)).collect()
     }
 
-    /// Returns whether a queue with the usage `held` would stay within its fair share `due` after one more start of a
-    /// user.
+    /// Returns `true` if a queue with the usage `held` would stay within its fair share `due` after one more
+    /// start of a user.
     #[must_use]
     pub fn is_within(&self, n: usize, held: &[Rational], due: &[Rational]) -> bool {
         self.unit[n].iter().all(|(r, unit)| Rational::from(&held[*r] + unit) <= due[*r])
     }
 
-    /// Returns the first waiting user with a start that would still be within the fair share of a queue. The queue is
-    /// then below its fair share by a whole task. The queue must also lack more than the tolerance times its fair
-    /// share, of at least one resource that the start demands.
+    /// Returns the first waiting user with a start that would still be within the fair share of a queue. If
+    /// there is such a user, the queue is below its fair share by a whole task. The queue must also lack more
+    /// than the tolerance times its fair share of at least one resource that the start demands.
     #[must_use]
     pub fn short_by(
         &self,

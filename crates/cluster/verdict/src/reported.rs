@@ -40,7 +40,8 @@ impl Formula {
 }
 
 impl Compared {
-    /// Returns whether the reported number is a possible result of the formula; `None` if the result is unknown.
+    /// Returns `true` if the reported number is a possible result of the formula. Returns `None` if the
+    /// result is unknown.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         let Formula::Between([low, high]) = &self.formula else { return None };
@@ -51,7 +52,7 @@ impl Compared {
     }
 }
 
-/// Returns whether a reported number is the share by which the rule compares queues.
+/// Returns `true` if a reported number is the share by which the rule compares queues.
 fn is_share(rule: Rule, what: &str) -> bool {
     let name: String = what.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase();
     match rule {
@@ -117,7 +118,8 @@ pub fn compared(
     Ok(stated.into_iter().filter_map(compare).collect())
 }
 
-/// Returns the reason if the problem lacks the numbers that Kueue's formula needs for a group.
+/// Returns the reason why Kueue's formula cannot be computed for a group: the problem lacks some of its
+/// numbers.
 fn unlike_kueue(snapshot: &Snapshot, problem: &Problem, v: usize) -> Option<&'static str> {
     let groups = problem.groups();
     let name = &groups.list()[v].name;
@@ -132,13 +134,15 @@ fn unlike_kueue(snapshot: &Snapshot, problem: &Problem, v: usize) -> Option<&'st
     is_larger.then_some("the quota of its cohort exceeds the capacity of the servers")
 }
 
-/// Returns whether some queue of Volcano states a deserved amount above 0, which only the plugin `capacity` uses.
+/// Returns `true` if some queue of Volcano states a deserved amount above 0, which only the plugin `capacity`
+/// uses.
 fn deserves(snapshot: &Snapshot) -> bool {
     let is_amount = |of: &Reported| of.value.as_ref().is_some_and(|value| *value > 0);
     snapshot.reported.iter().any(|of| of.what == "deserved" && is_amount(of))
 }
 
-/// Returns the rule of the scheduler from which a snapshot comes; `None` if the problem's own share decides.
+/// Returns the rule of the scheduler from which a snapshot comes. Returns `None` if the problem's own share
+/// decides.
 #[must_use]
 pub fn rule_of(snapshot: &Snapshot) -> Option<Rule> {
     use evenhand_problem::snapshot::System;

@@ -1,6 +1,6 @@
-//! The bounds of groups on the tasks of a user: limits, capacity that is kept back, and weights of 0, with which a
-//! group gets nothing beyond its guarantee (theory, section 9). Also computes the lack: the number of further tasks to
-//! which the guarantees above a user entitle it.
+//! The bounds of groups on the tasks of a user: limits, capacity that is kept back, and weights of 0. A group
+//! with the weight 0 gets nothing beyond its guarantee (docs/groups.md, section 9). This file also computes
+//! the lack of a user: the number of further tasks to which the guarantees above the user entitle it.
 
 use std::sync::OnceLock;
 
@@ -11,12 +11,12 @@ use evenhand_problem::{Allocation, Problem, Promises, Rational};
 use crate::queues::Vector;
 use crate::verdict::Excess;
 
-/// The usage of all groups, and the bounds on it.
+/// The usage of all groups, and the bounds on their usage.
 #[derive(Debug, Clone)]
 pub struct Rooms<'p> {
     problem: &'p Problem,
     promises: Promises,
-    /// Whether some group keeps back capacity of a resource, by resource.
+    /// True if some group keeps back capacity of a resource, indexed by resource.
     is_kept: Vec<bool>,
     /// The usage `U_v` of each group by resource, including capacity that is kept back. The root is the last entry.
     used: Vec<Vector>,
@@ -24,21 +24,21 @@ pub struct Rooms<'p> {
     held: Vec<Vector>,
     /// The number of tasks of each user, including admitted tasks.
     totals: Vector,
-    /// The tasks by user and class. Empty if no group limits server classes.
+    /// The tasks of each user on each class. Empty if no group limits server classes.
     tasks: Tasks,
-    /// The lacks of users. They are computed when they are first needed.
+    /// The lacks of users, which are computed when they are first needed.
     lacks: OnceLock<Lacks<'p>>,
-    /// The free amounts under limits on server classes, by group, by the entry of its `on`, and by the limit in that
-    /// entry.
+    /// The free amounts under limits on server classes. The indices are the group, the entry of its `on`, and
+    /// the limit in that entry.
     on: Vec<Vec<Vec<Rational>>>,
-    /// Whether limits on server classes count.
+    /// True if limits on server classes count.
     counts_classes: bool,
 }
 
 /// A limit of a group on server classes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct OnLimit {
-    /// The group.
+    /// The group that has the limit.
     pub group: usize,
     /// The position of the entry in the group's `on`.
     pub on: usize,
@@ -46,39 +46,39 @@ pub struct OnLimit {
     pub at: usize,
 }
 
-/// A bound of a group, or of all servers together, that a start would break.
+/// A bound of a group, or of all servers together, that a start would exceed.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Bound {
     /// The limit of a group on a resource. The first index is the group, the second the resource.
     Limit(usize, usize),
     /// The limit of a group on some server classes.
     OnClasses(OnLimit),
-    /// The capacity of a resource, because part of it is kept back for other groups.
+    /// The capacity of a resource, of which part is kept back for other groups.
     KeptBack(usize),
-    /// The guarantee of a group of weight 0, which gets nothing beyond it.
+    /// The guarantee of a group of weight 0, which gets nothing beyond this guarantee.
     Weight(usize),
 }
 
-/// A bound that a start would break.
+/// A bound that a start would exceed, with its numbers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Broken {
     /// The bound.
     pub bound: Bound,
-    /// The part of the start's amount that exceeds the bound.
+    /// The amount of the start that exceeds the bound.
     pub excess: Rational,
     /// The usage now, including capacity that is kept back.
     pub used: Rational,
-    /// The usage of tasks alone, without capacity that is kept back.
+    /// The usage of tasks alone now, without capacity that is kept back.
     pub by_tasks: Rational,
     /// The limit, the capacity, or the guarantee of a group of weight 0.
     pub most: Rational,
-    /// The least limit or capacity that the start would not break. `None` for a group of weight 0.
+    /// The least limit or capacity that the start would not exceed. `None` for a group of weight 0.
     pub least: Option<Rational>,
 }
 
 impl Broken {
-    /// Returns the amount by which usage would exceed the bound after the start. It is larger than [`Broken::excess`]
-    /// if the usage already exceeds a limit.
+    /// Returns the amount by which usage would exceed the bound after the start. This amount is larger than
+    /// [`Broken::excess`] if the usage already exceeds a limit.
     pub(crate) fn beyond(&self) -> Rational {
         match (&self.bound, &self.least) {
             (Bound::Limit(..), Some(least)) => Rational::from(least - &self.most),
@@ -87,13 +87,14 @@ impl Broken {
     }
 }
 
-/// Returns `a - b`, but at least 0.
+/// Returns `a - b`, or 0 if that is negative.
 fn excess(a: &Rational, b: &Rational) -> Rational {
     Rational::from(a - b).max(Rational::new())
 }
 
 impl<'p> Rooms<'p> {
-    /// Returns the usage of an allocation. `admitted` is the number of admitted tasks without a server, by user.
+    /// Returns the usage of an allocation. `admitted` returns the number of admitted tasks of a user without
+    /// a server.
     #[must_use]
     pub fn new(problem: &'p Problem, allocation: &Allocation, admitted: impl Fn(usize) -> u64) -> Self {
         let groups = problem.groups();
@@ -135,8 +136,8 @@ impl<'p> Rooms<'p> {
         rooms
     }
 
-    /// Adds admitted tasks of a user. A negative number removes tasks. They count for the groups of the user. They
-    /// count under a limit on classes only if the limit covers all classes of the user.
+    /// Adds admitted tasks of a user. A negative number removes tasks. Admitted tasks count for the groups of
+    /// the user. They count under a limit on classes only if the limit covers all classes of the user.
     pub(crate) fn admit(&mut self, n: usize, x: &Rational) {
         self.add(n, x);
         if !self.counts_classes {
@@ -195,7 +196,8 @@ impl<'p> Rooms<'p> {
         }
     }
 
-    /// Returns the limits on classes that apply to a task of a user on a class, for resources that the task demands there.
+    /// Returns the limits on classes that apply to a task of a user on a class. Only limits on resources that
+    /// the task demands on the class are returned.
     #[must_use]
     pub fn on_limits(&self, n: usize, i: usize) -> Vec<OnLimit> {
         let groups = self.problem.groups();
@@ -215,8 +217,8 @@ impl<'p> Rooms<'p> {
         limits
     }
 
-    /// Returns the same usage without limits on classes. It is used for admitted tasks, which these limits already
-    /// count.
+    /// Returns the same usage without limits on classes. The result is used for admitted tasks, which these
+    /// limits already count.
     #[must_use]
     pub fn without_limits_on_classes(&self) -> Self {
         Self { counts_classes: false, ..self.clone() }
@@ -235,8 +237,8 @@ impl<'p> Rooms<'p> {
         &self.on[at.group][at.on][at.at]
     }
 
-    /// Returns the bounds that additional amounts below a group would break, each with the excess. These are the points
-    /// 4, 6 and 7 of `may_start` (docs/verdict.md).
+    /// Returns the bounds that additional amounts below a group would exceed, each with the excess. These
+    /// bounds are the points 4, 6 and 7 of `may_start` (docs/verdict.md).
     #[must_use]
     pub fn broken_bounds(
         &self,
@@ -246,16 +248,16 @@ impl<'p> Rooms<'p> {
         self.broken(group, amounts).into_iter().map(|of| (of.bound, of.excess)).collect()
     }
 
-    /// Returns the same bounds as [`Rooms::broken_bounds`], each with the usage and with the least bound that would not
-    /// be broken.
+    /// Returns the same bounds as [`Rooms::broken_bounds`], each with the usage, and with the least bound
+    /// that would not be exceeded.
     #[must_use]
     pub(crate) fn broken(&self, group: Option<usize>, amounts: &[(usize, Rational)]) -> Vec<Broken> {
         let groups = self.problem.groups();
         let capacity = self.problem.total_capacity();
         let asked: Vec<&(usize, Rational)> =
             amounts.iter().filter(|(r, _)| !capacity[*r].is_zero()).collect();
-        // The amounts first fill unused capacity that is kept back inside a group. This does not raise the usage of the
-        // group.
+        // The amounts first fill unused capacity that is kept back inside a group. This part does not raise
+        // the usage of the group.
         let mut spare = vec![Rational::new(); asked.len()];
         let never = groups.share().zero_weight == ZeroWeight::Never;
         let mut broken = Vec::new();
@@ -331,7 +333,7 @@ impl<'p> Rooms<'p> {
         self.on[at.group][at.on][at.at] = left;
     }
 
-    /// Returns the groups that keep back capacity of a resource without using it, each with this amount.
+    /// Returns the groups with capacity of a resource that is kept back and not used, each with this amount.
     #[must_use]
     pub fn unused_kept_back(&self, r: usize) -> Vec<(usize, Rational)> {
         let unused = |v: usize| (v, excess(&self.kept_back(v, r), &self.used[v][r]));
@@ -345,8 +347,8 @@ impl<'p> Rooms<'p> {
         demand.filter(|(r, _)| !capacity[*r].is_zero()).collect()
     }
 
-    /// Returns all exceeded bounds: limits of groups on all servers, limits on classes, and the capacity of resources
-    /// if tasks and kept-back capacity together exceed it.
+    /// Returns all exceeded bounds: limits of groups on all servers, limits on classes, and the capacity of
+    /// resources if tasks and kept-back capacity together exceed it.
     #[must_use]
     pub fn excesses(&self) -> Vec<Excess> {
         let groups = self.problem.groups();
@@ -389,14 +391,14 @@ impl<'p> Rooms<'p> {
         &self.totals
     }
 
-    /// Returns the lack of a user: the number of further tasks to which the guarantees above it entitle it
-    /// (docs/axioms.md).
+    /// Returns the lack of a user: the number of further tasks to which the guarantees above the user entitle
+    /// it (docs/axioms.md).
     #[must_use]
     pub fn lack(&self, n: usize) -> Rational {
         self.lacks.get_or_init(|| Lacks::new(self.problem, &self.totals, &self.tasks)).of(n)
     }
 
-    /// Returns the lacks of some users if only running tasks count, without admitted tasks.
+    /// Returns the lacks of some users if only running tasks count. Admitted tasks do not count.
     #[must_use]
     pub fn lacks_of_running(&self, users: &[usize], admitted: &dyn Fn(usize) -> u64) -> Vec<Rational> {
         let running = self.totals.iter().enumerate().map(|(m, total)| Rational::from(total - admitted(m)));
@@ -404,7 +406,8 @@ impl<'p> Rooms<'p> {
         users.iter().map(|n| lacks.of(*n)).collect()
     }
 
-    /// Returns the guarantee of a group, as resources with amounts.
+    /// Returns the guarantee of a group as pairs of a resource and an amount. Returns `None` if the group has
+    /// no guarantee.
     #[must_use]
     pub fn promised(&self, v: usize) -> Option<&[(usize, Rational)]> {
         self.promises.guarantee[v].as_deref()

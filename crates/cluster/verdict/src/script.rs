@@ -1,4 +1,5 @@
-//! Moves with the names of tasks and servers, and a shell script with the commands of the system that stop tasks.
+//! Moves with the names of tasks and servers, and a shell script with the scheduler's commands that stop
+//! tasks.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -16,8 +17,8 @@ pub struct Task {
     pub user: usize,
     /// The name of the task, if the snapshot states it.
     pub name: Option<String>,
-    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`. It is `None` if the owner is not known, and
-    /// empty if the task has no owner.
+    /// The owner that would start the task again, as `KIND NAMESPACE/NAME`. `None` if the owner is not known.
+    /// Empty if the task has no owner.
     pub owner: Option<String>,
     /// The server of the task.
     pub place: Place,
@@ -30,7 +31,7 @@ pub struct Named {
     pub stop: Vec<Task>,
     /// The tasks that start.
     pub start: Vec<Task>,
-    /// Whether the move is a migration: the task that it stops starts again on another server.
+    /// True if the move is a migration: the task that it stops starts again on another server.
     pub is_migration: bool,
 }
 
@@ -61,12 +62,12 @@ pub fn named_steps(
         running.entry((of.user, place)).or_default().extend(known);
     }
     let mut waiting: HashMap<usize, Vec<String>> = HashMap::new();
-    // Names are taken from the end of each list. The lists are reversed, so that the task that has waited longest
-    // starts first.
+    // Names are taken from the end of each list. The lists are reversed, so that the task that has waited
+    // longest starts first.
     for of in snapshot.waiting.iter().rev() {
         waiting.entry(of.user).or_default().extend(of.names.iter().rev().cloned());
     }
-    // The number of started tasks minus the number of stopped tasks, by user.
+    // The number of started tasks minus the number of stopped tasks of each user.
     let mut started: BTreeMap<usize, i64> = BTreeMap::new();
     let mut stopped: BTreeMap<usize, Vec<String>> = BTreeMap::new();
     let mut all = Vec::new();
@@ -76,8 +77,8 @@ pub fn named_steps(
         for (user, tasks) in &step.stop {
             for place in each(tasks) {
                 let known = running.get_mut(&(*user, place)).and_then(|there| {
-                    // A task of a gang that stops comes first, then the youngest task outside of gangs, then the
-                    // youngest task of all. The youngest task is the last one in the list.
+                    // First a task of a gang that stops is chosen, then the youngest task outside of gangs,
+                    // then the youngest task of all. The youngest task is the last task in the list.
                     let is_gone = |of: &Known| step.gangs.iter().any(|at| rules.gang_name(*at) == of.gang);
                     let at = there.iter().rposition(is_gone);
                     let at = at.or_else(|| there.iter().rposition(|of| of.gang.is_empty()));
@@ -142,8 +143,8 @@ struct Known {
     gang: String,
 }
 
-/// Returns the new server of each task that migrates, with the position of the task in `stop`. A task of a gang keeps
-/// its own server if the gang starts a task there again.
+/// Returns the new server of each task that migrates, with the position of the task in `stop`. A task of a
+/// gang keeps its server if the gang starts a task there again.
 fn new_places(stop: &[Task], start: &BTreeMap<usize, Tasks>) -> Vec<(usize, Place)> {
     let mut left = start.clone();
     let mut places: Vec<Option<Place>> = vec![None; stop.len()];
@@ -163,7 +164,7 @@ fn new_places(stop: &[Task], start: &BTreeMap<usize, Tasks>) -> Vec<(usize, Plac
     places.into_iter().enumerate().filter_map(|(at, place)| Some((at, place?))).collect()
 }
 
-/// Returns the server of each task.
+/// Returns the server of each task, one entry for each task.
 fn each(tasks: &Tasks) -> impl Iterator<Item = Place> + '_ {
     tasks.iter().flat_map(|(place, count)| (0..*count).map(|_| *place))
 }
@@ -201,8 +202,9 @@ fn waits(
 /// Returns a shell script with one line for each command that stops tasks. Starts appear only as comments, because the
 /// scheduler starts tasks itself.
 ///
-/// If the owner of a pod would create the pod again, the command stops the owner. It is written only if the move stops
-/// all running tasks of that owner. If no command does exactly what the move says, a comment replaces the command.
+/// If the owner of a pod would create the pod again, the command stops the owner. This command is written
+/// only if the move stops all running tasks of the owner. If no command does exactly what the move says, a
+/// comment replaces the command.
 #[must_use]
 pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     let mut lines = vec![
@@ -266,7 +268,7 @@ pub fn script(snapshot: &Snapshot, moves: &[Named]) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Returns the command that stops a task, or the reason why there is none.
+/// Returns the command that stops a task. Returns an error with the reason if there is no such command.
 fn command(system: Option<System>, name: Option<&str>, owner: Option<&str>) -> Result<String, String> {
     let Some(name) = name else { return Err("the name of the task is not known".to_owned()) };
     let safe = |name: &str| {

@@ -1,4 +1,4 @@
-//! Single servers: their free capacity, and the tasks that run there.
+//! Single servers, with their free capacity and the tasks that run on them.
 
 use std::collections::BTreeMap;
 
@@ -10,27 +10,29 @@ use crate::queues::Vector;
 /// The largest number of empty servers of a class that are considered.
 const MOST_SPARE: u64 = 10_000;
 
-/// One server.
+/// One server with its free capacity and its tasks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     /// The position of the server in its class.
     pub index: u64,
-    /// The free capacity by resource; negative if its tasks demand more than the server has.
+    /// The free capacity by resource. It is negative if the tasks of the server demand more than the server
+    /// has.
     pub free: Vector,
-    /// The number of tasks by user. Users without tasks here are left out.
+    /// The number of tasks on the server by user. Users without tasks on the server are left out.
     pub tasks: BTreeMap<usize, Rational>,
 }
 
-/// The servers on which tasks run, and some empty servers of each class: as many as a start may need, if the class has
-/// so many.
+/// The servers on which tasks run, and some empty servers of each class. The number of empty servers suffices
+/// for any start, if the class has that many.
 #[derive(Debug, Clone)]
 pub struct Servers<'p> {
     problem: &'p Problem,
-    /// The number of empty servers of a class that are listed, which suffices for the tasks of any start.
+    /// The number of empty servers of a class that are listed. This number suffices for the tasks of any
+    /// start.
     spare: usize,
     /// The capacity that single servers have beyond the capacity of their class.
     beyond: Vec<Rounded>,
-    /// The servers of each class, ascending by index.
+    /// The servers of each class, in ascending order of their indices.
     pub classes: Vec<Vec<Server>>,
 }
 
@@ -84,7 +86,7 @@ impl<'p> Servers<'p> {
         Server { index, free, tasks: BTreeMap::new() }
     }
 
-    /// Lists further empty servers of a class until there are enough.
+    /// Lists further empty servers of a class until `spare` of its servers are empty.
     fn open(&mut self, class: usize) {
         let servers = &self.classes[class];
         let empty = servers.iter().filter(|server| server.tasks.is_empty()).count();
@@ -98,7 +100,7 @@ impl<'p> Servers<'p> {
         if missing == 0 {
             return;
         }
-        // The least indices that are not in the list yet.
+        // The new indices are the least indices that are not in the list yet.
         let mut known = servers.iter().map(|server| server.index).peekable();
         let is_new = |index: &u64| known.next_if_eq(index).is_none();
         let new: Vec<u64> = (0..count).filter(is_new).take(missing as usize).collect();
@@ -143,7 +145,7 @@ impl<'p> Servers<'p> {
         all.filter(runs).map(|(class, server)| Place { class, index: server.index })
     }
 
-    /// Returns a server. Returns `None` if it is not in the list.
+    /// Returns a server. Returns `None` if the server is not in the list.
     #[must_use]
     pub fn at(&self, place: Place) -> Option<&Server> {
         let servers = &self.classes[place.class];
@@ -161,7 +163,7 @@ impl<'p> Servers<'p> {
         self.open(place.class);
     }
 
-    /// Returns the placements of all servers with tasks, ascending by class and index.
+    /// Returns the placements of all servers with tasks, in ascending order of class and index.
     #[must_use]
     pub fn placements(&self) -> Vec<Placement> {
         let all = self.classes.iter().enumerate();
@@ -190,13 +192,14 @@ impl Server {
         }
     }
 
-    /// Returns whether the free capacity suffices for one task of a user.
+    /// Returns `true` if the free capacity suffices for one task of a user.
     #[must_use]
     pub fn fits(&self, problem: &Problem, class: usize, n: usize) -> bool {
         problem.demand(n, class).entries().iter().all(|(r, d)| self.free[*r] >= *d)
     }
 
-    /// Returns the number of tasks of a user for which the free capacity suffices, at most `most`.
+    /// Returns the number of tasks of a user for which the free capacity suffices. The number is at most
+    /// `most`.
     #[must_use]
     pub fn room(&self, problem: &Problem, class: usize, n: usize, most: u64) -> u64 {
         let room = |(r, d): &(usize, Rational)| -> u64 {
@@ -211,7 +214,8 @@ impl Server {
     }
 }
 
-/// Returns an allocation with other placements. Its numbers of tasks by class are the sums of these placements.
+/// Returns an allocation with other placements. The numbers of tasks by class are the sums of these
+/// placements.
 #[must_use]
 pub fn placed(allocation: &Allocation, placements: Vec<Placement>) -> Allocation {
     let mut tasks: Vec<BTreeMap<usize, Rational>> = vec![BTreeMap::new(); allocation.tasks.len()];

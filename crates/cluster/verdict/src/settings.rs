@@ -1,9 +1,9 @@
-//! The numbers of the configuration that hold the fair share of a queue down, and how the fair share changes with them. The
-//! definitions are in docs/settings.md.
+//! Computes which numbers of the configuration limit the fair share of a queue, and how the fair share
+//! changes with each of them. The definitions are in docs/settings.md.
 //!
-//! One number changes at a time: a limit, a guarantee or a weight of the queue or of a queue above it. Fair shares are
-//! recomputed for every value. The pieces of the function follow from values and are checked by further values
-//! (`pieces`).
+//! Only one number changes at a time: a limit, a guarantee or a weight of the queue or of a queue above it.
+//! Fair shares are computed again for every value. A function of the value consists of pieces. The pieces
+//! follow from some computed values, and further values check them (`pieces`).
 
 mod pieces;
 
@@ -23,43 +23,46 @@ use crate::task_rules::TaskRules;
 
 pub use pieces::{Form, Piece};
 
-/// The settings that hold fair shares down.
+/// The settings that limit fair shares, for all examined queues.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Settings {
-    /// The rule of the fair shares; `None` for the problem's own share.
+    /// The rule of the fair shares. `None` for the problem's own share.
     pub rule: Option<Rule>,
     /// All queues of the snapshot.
     pub names: Vec<String>,
-    /// The queues with waiting tasks. Queues that lack the largest fraction of their tasks' demand come first.
+    /// The examined queues with waiting tasks. Queues that lack the largest fraction of their tasks' demand
+    /// come first.
     pub queues: Vec<OfQueue>,
-    /// The number of queues with waiting tasks that are not examined, because the computation would take too long.
+    /// The number of queues with waiting tasks that were not examined, because the computation would take too
+    /// long.
     pub left_out: usize,
 }
 
-/// A queue with waiting tasks.
+/// A queue with waiting tasks, and the settings that limit its fair share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct OfQueue {
     /// The queue, as its position in [`Settings::names`].
     pub at: usize,
     /// The queue.
     pub queue: Queue,
-    /// The resources that its waiting tasks demand, with usage, fair share and the amount that all its tasks ask for. `None` for
-    /// any amount.
+    /// The resources that waiting tasks of the queue demand, each with the usage, the fair share, and the
+    /// amount that all tasks of the queue ask for. The last amount is `None` if the tasks are unlimited.
     pub amounts: Vec<(usize, Rational, Rational, Option<Rational>)>,
-    /// Whether it is below its fair share by a whole task, so that it needs no other setting to start one.
+    /// True if the queue is below its fair share by a whole task. It then needs no other setting to start a
+    /// task.
     pub is_below: bool,
-    /// Whether the fair share contains all its tasks, so that no setting can raise it.
+    /// True if the fair share contains all tasks of the queue. Then no setting can raise the fair share.
     pub has_all: bool,
-    /// The settings that raise the fair share, those with the largest gain first.
+    /// The settings that raise the fair share. Settings with the largest gain come first.
     pub effects: Vec<Effect>,
     /// The number of settings that were tried.
     pub tried: usize,
 }
 
-/// A number of the configuration.
+/// A number of the configuration that may change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Setting {
-    /// The group, or the user outside of groups.
+    /// The group, or the user outside of groups, that has the number.
     pub of: Kind,
     /// The field.
     pub field: Field,
@@ -68,7 +71,7 @@ pub struct Setting {
 /// A field of a group or a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Field {
-    /// The weight.
+    /// The weight of the group or user.
     Weight,
     /// The limit of a resource.
     Limit(usize),
@@ -83,20 +86,23 @@ pub struct Effect {
     pub setting: Setting,
     /// The resource whose fair share is stated.
     pub resource: usize,
-    /// The value now; `None` if the configuration states none, which counts as 0 in [`Effect::pieces`].
+    /// The value of the setting now. `None` if the configuration states no value, which counts as 0 in
+    /// [`Effect::pieces`].
     pub now: Option<Rational>,
-    /// The pieces of the fair share, up to the value beyond which it does not rise.
+    /// The pieces of the fair share as a function of the setting, up to the value beyond which the fair share
+    /// does not rise.
     pub pieces: Vec<Piece>,
     /// The largest value that was tried.
     pub tried_to: Rational,
-    /// The reason why the fair share does not rise further; `None` if it may rise further, or the reason is not known.
+    /// The reason why the fair share does not rise further. `None` if it may rise further, or if the reason
+    /// is not known.
     pub end: Option<End>,
-    /// The other queues whose fair share of a resource is smaller at the end: the queue, the resource, and the amounts now and
-    /// then.
+    /// The other queues that have a smaller fair share of a resource at the end. Each entry has the queue,
+    /// the resource, and the fair share now and at the end.
     pub losers: Vec<(usize, usize, [Rational; 2])>,
-    /// Whether guarantees exceed what exists, at the end and not now.
+    /// True if guarantees exceed the capacity at the end, but not now.
     pub breaks_promises: bool,
-    /// Whether the fair shares at the end are certified.
+    /// True if the fair shares at the end are certified.
     pub is_certified: bool,
 }
 
@@ -107,12 +113,13 @@ pub enum End {
     Tasks,
     /// The limit of a group on a resource is reached.
     Limit(usize, usize),
-    /// All of a resource is given to queues.
+    /// Queues are given all of the resource.
     Full(usize),
 }
 
 impl Effect {
-    /// Returns the first and the last value of the setting between which the fair share rises, with the fair shares.
+    /// Returns the first and the last value of the setting between which the fair share rises, each with the
+    /// fair share there.
     #[must_use]
     pub fn range(&self) -> Option<[(&Rational, &Rational); 2]> {
         let first = self.pieces.iter().find(|piece| piece.values[0] != piece.values[1])?;
@@ -121,15 +128,16 @@ impl Effect {
     }
 }
 
-/// The steps that a computation may take: queues times users times server classes for each value.
+/// The largest number of steps of the computation. Each value takes as many steps as queues times users times
+/// server classes.
 const MOST_WORK: usize = 60_000_000;
-/// The most values for all queues.
+/// The largest number of values that are computed for all queues.
 const MOST_VALUES: usize = 6_000;
-/// A weight is raised to this multiple of its value.
+/// The largest multiple of its value to which a weight is raised.
 const MOST_OF_WEIGHT: u32 = 64;
 
 impl Settings {
-    /// Examines the queues with waiting tasks, or one queue.
+    /// Examines the queues with waiting tasks. With `only`, one queue is examined.
     ///
     /// # Errors
     /// [`ClusterError`] if fair shares cannot be computed.
@@ -181,7 +189,7 @@ impl Settings {
     }
 }
 
-/// Returns the amounts of a queue.
+/// Returns the amounts of a queue, for the resources that its waiting tasks demand.
 fn of_queue(queues: &Queues<'_>, v: usize, [held, due]: [&Vector; 2], waiting: &[bool]) -> OfQueue {
     let problem = queues.problem;
     let mut amounts = Vec::new();
@@ -224,7 +232,7 @@ struct Curves<'p> {
     document: Value,
     now: &'p [Vector],
     values_left: usize,
-    /// The fair shares of queues by value, of the setting that is examined.
+    /// The computed fair shares of queues, by value of the setting that is examined.
     known: BTreeMap<Rational, Vec<Vector>>,
 }
 
@@ -262,7 +270,8 @@ impl<'p> Curves<'p> {
         Ok(())
     }
 
-    /// Returns the settings of a queue and of the queues above it, with the value now and the largest value to try.
+    /// Returns the settings of a queue and of the queues above it. Each has its value now, and the largest
+    /// value to try.
     fn settings(&self, kind: Kind, resources: &[usize]) -> Vec<(Setting, Option<Rational>, Rational)> {
         let mut settings = Vec::new();
         let most = |now: &Rational| now.clone().max(Rational::from(1)) * MOST_OF_WEIGHT;
@@ -294,7 +303,8 @@ impl<'p> Curves<'p> {
                 }
                 let promised = named(group.guarantee.as_deref().unwrap_or_default(), *r);
                 let to = limit.into_iter().fold(all.clone(), Rational::min);
-                // A guarantee that is stated for a queue with subqueues replaces the sum of theirs, which is another change.
+                // A guarantee that is stated for a queue with subqueues replaces the sum of the guarantees of
+                // its subqueues. That would be another change.
                 let may_rise = promised.as_ref().is_none_or(|promised| *promised < to) && to > 0;
                 if may_rise && (promised.is_some() || !is_parent(v)) {
                     settings.push((Setting { of, field: Field::Guarantee(*r) }, promised, to));
@@ -337,7 +347,8 @@ impl<'p> Curves<'p> {
         Ok(self.known.get(value).map_or(&[], Vec::as_slice))
     }
 
-    /// Returns the effect of a setting; `None` if the fair share rises at none of the values that are tried.
+    /// Returns the effect of a setting. Returns `None` if the fair share does not rise at any value that is
+    /// tried.
     fn effect(
         &mut self,
         queues: &Queues<'_>,
@@ -353,7 +364,8 @@ impl<'p> Curves<'p> {
             self.known.insert(from.clone(), self.now.to_vec());
         }
         let length = Rational::from(to - &from);
-        // The resource is the one of the limit or the guarantee, or the one that grows most.
+        // The stated resource is the resource of the limit or guarantee, or else the resource whose fair
+        // share grows most.
         let mut best: Option<(Rational, usize)> = None;
         for k in [64_u32, 32, 16, 8, 1] {
             let value = Rational::from(&length * k) / 64_u32 + &from;
@@ -371,7 +383,8 @@ impl<'p> Curves<'p> {
             }
         }
         let Some((_, resource)) = best else { return Ok(None) };
-        // A number that is not stated begins with the fair share of today, whatever a stated 0 would mean.
+        // A number that is not stated begins with the fair share of today. A stated 0 might give another fair
+        // share.
         self.known.insert(from.clone(), self.now.to_vec());
         let at = of.at;
         let mut f = |t: &Rational| self.shares(setting, t).map(|shares| shares[at][resource].clone());
@@ -448,7 +461,7 @@ impl<'p> Curves<'p> {
         of.amounts.iter().find(is_full).map(|(r, ..)| End::Full(*r))
     }
 
-    /// Returns the queues without subqueues whose fair share is smaller than now.
+    /// Returns the queues without subqueues that have a smaller fair share than now.
     fn losers(
         &self,
         queues: &Queues<'_>,
@@ -468,7 +481,7 @@ impl<'p> Curves<'p> {
     }
 }
 
-/// Returns whether a warning is about guarantees that exceed what exists.
+/// Returns `true` if a warning says that guarantees exceed the capacity.
 fn is_promise(warning: &evenhand_problem::Warning) -> bool {
     use evenhand_problem::Warning;
     matches!(warning, Warning::BrokenPromise { .. } | Warning::LimitedPromise { .. })

@@ -1,6 +1,7 @@
-//! Tasks that could start now: the predicate `may_start` of docs/verdict.md, and the search for servers.
+//! Computes which tasks could start now: the predicate `may_start` of docs/verdict.md, and the search for
+//! servers.
 //!
-//! Other files call this predicate, and do not compare free capacity or limits themselves.
+//! Other files call this predicate. They do not compare free capacity or limits themselves.
 
 use evenhand_problem::snapshot::Rounded;
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -20,7 +21,7 @@ const MOST_CHOICES: usize = 1_000;
 /// Servers for the tasks of a start: one server for each task of the gang of each user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assignment {
-    /// Users, ascending, each with the servers of its tasks.
+    /// The users in ascending order, each with the servers of its tasks.
     pub parts: Vec<(usize, Vec<Place>)>,
 }
 
@@ -29,7 +30,7 @@ pub struct Assignment {
 pub enum Answer {
     /// The start could start now on these servers.
     Yes(Assignment),
-    /// The start could start on no servers.
+    /// The start could not start on any servers.
     No,
     /// The search ran out of steps before it had an answer.
     NotKnown,
@@ -41,7 +42,7 @@ pub enum Blocked {
     /// A user does not have a gang of tasks left, or the assignment does not have exactly one gang for each user of the
     /// start.
     Tasks,
-    /// This server has too little free capacity, or does not exist.
+    /// This server has too little free capacity, or it does not exist.
     Server(Place),
     /// This user may not run on a class, or its gang may not run on these classes or servers together.
     NotAllowed(usize),
@@ -64,7 +65,7 @@ pub struct Standing<'p> {
 }
 
 impl<'p> Standing<'p> {
-    /// Returns the state of a cluster with an allocation; `None` if the allocation has no placements.
+    /// Returns the state of a cluster with an allocation. Returns `None` if the allocation has no placements.
     #[must_use]
     pub fn new(problem: &'p Problem, rules: &'p TaskRules, allocation: &Allocation) -> Option<Self> {
         let placements = allocation.placements.as_ref()?;
@@ -74,7 +75,7 @@ impl<'p> Standing<'p> {
         Some(Self { problem, rules, servers, rooms })
     }
 
-    /// Returns the same cluster with the capacity that single servers have beyond the capacity of their class. Returns
+    /// Returns the same cluster, with servers that have capacity beyond the capacity of their class. Returns
     /// `None` if no such capacity is known.
     #[must_use]
     pub fn unrounded(&self, allocation: &Allocation, rounded: &[Rounded]) -> Option<Self> {
@@ -93,8 +94,8 @@ impl<'p> Standing<'p> {
         self.rooms.add_on_class(n, place.class, tasks);
     }
 
-    /// Checks whether a start could start on given servers while all other tasks stay on their servers. Checks the
-    /// points 1 to 8 of docs/verdict.md.
+    /// Tests whether a start could start on given servers while all other tasks stay on their servers. The
+    /// points 1 to 8 of docs/verdict.md are tested.
     ///
     /// # Errors
     /// [`Blocked`] with the first reason.
@@ -119,7 +120,8 @@ impl<'p> Standing<'p> {
         }
     }
 
-    /// Returns whether a number of tasks is the gang size of a user that has so many tasks left. This is point 1.
+    /// Returns `true` if a number of tasks is the gang size of a user, and the user has that many tasks left.
+    /// This is point 1.
     pub(crate) fn has_gang(&self, n: usize, tasks: usize) -> bool {
         let left = self.problem.users()[n].tasks().map(|all| Rational::from(all - &self.rooms.totals()[n]));
         gang(self.problem, n) == tasks as u64 && left.is_none_or(|left| left >= tasks)
@@ -160,7 +162,7 @@ impl<'p> Standing<'p> {
         Ok(())
     }
 
-    /// Returns the limits on classes that a start would break, each with the excess. This is point 5.
+    /// Returns the limits on classes that a start would exceed, each with the excess. This is point 5.
     pub(crate) fn broken_on_limits(&self, start: &Assignment) -> Vec<(OnLimit, Rational)> {
         let mut taken: Vec<(OnLimit, Rational)> = Vec::new();
         for (n, places) in &start.parts {
@@ -235,7 +237,8 @@ impl<'p> Standing<'p> {
         if is_known { Answer::No } else { Answer::NotKnown }
     }
 
-    /// Returns tasks of a user as a part of a search. The tasks may run only on `classes`, if they are given.
+    /// Returns tasks of a user as a part of a search. If `classes` are given, the tasks may run only on these
+    /// classes.
     fn part<'c>(&self, n: usize, tasks: u64, classes: Option<&'c [usize]>) -> Part<'c> {
         let most = if self.rules.of(n).distinct_servers { 1 } else { tasks };
         Part { user: n, tasks, most, classes, is_admitted: false }
@@ -252,8 +255,9 @@ impl<'p> Standing<'p> {
         answer
     }
 
-    /// Returns the same cluster for decisions about admitted tasks without a server. Only points 2, 3 and 8 apply to
-    /// such tasks, and [`Standing::find_servers`] of the result checks exactly these points.
+    /// Returns the same cluster for decisions about admitted tasks without a server. Only points 2, 3 and 8
+    /// apply to such tasks, and [`Standing::find_servers`] of the returned cluster tests exactly these
+    /// points.
     #[must_use]
     pub fn for_admitted(&self) -> Self {
         Self { rooms: self.rooms.without_limits_on_classes(), ..self.clone() }
@@ -269,9 +273,9 @@ pub(crate) struct Part<'c> {
     pub tasks: u64,
     /// The largest number of these tasks on one server.
     pub most: u64,
-    /// The classes on which the tasks may start, ascending; `None` for all classes of the user.
+    /// The classes on which the tasks may start, in ascending order. `None` for all classes of the user.
     pub classes: Option<&'c [usize]>,
-    /// Whether the tasks are already admitted, so that limits on classes already count them.
+    /// True if the tasks are already admitted, so that limits on classes already count them.
     pub is_admitted: bool,
 }
 
@@ -284,7 +288,8 @@ struct Slot {
     server: usize,
     /// The number of tasks of the gang that fit on the server before the search.
     room: u64,
-    /// Whether the slot before belongs to the same gang, and its server has the same class and the same free capacity.
+    /// True if the previous slot belongs to the same gang, and its server has the same class and the same
+    /// free capacity.
     repeats: bool,
 }
 
@@ -292,12 +297,12 @@ struct Slot {
 /// slot with tasks takes one task fewer.
 struct Search<'s, 'p> {
     standing: &'s Standing<'p>,
-    /// The parts: users, each with the number of tasks.
+    /// The user and the number of tasks of each part.
     parts: Vec<(usize, u64)>,
     slots: Vec<Slot>,
-    /// The first slot of each gang, and the number of slots as the last entry.
+    /// The first slot of each gang. The last entry is the number of slots.
     first: Vec<usize>,
-    /// The sum of `room` over the later slots of the same gang, by slot.
+    /// The sum of `room` over the later slots of the same gang, for each slot.
     later: Vec<u64>,
     /// The free capacity of each server that has a slot.
     free: Vec<Vec<Rational>>,
@@ -397,7 +402,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.later.extend(later);
     }
 
-    /// Returns the position of a limit on classes. A new limit is added.
+    /// Returns the position of a limit on classes in `limits`. A limit that is not in the list is added.
     fn limit(&mut self, at: OnLimit) -> usize {
         if let Some(known) = self.limits.iter().position(|(known, _)| *known == at) {
             return known;
@@ -406,7 +411,7 @@ impl<'s, 'p> Search<'s, 'p> {
         self.limits.len() - 1
     }
 
-    /// Returns the number of tasks that a slot can take now, at most `left`.
+    /// Returns the number of tasks that a slot can take now. The number is at most `left`.
     fn most(&self, slot: usize, left: u64) -> u64 {
         let Slot { part, place, server, room, .. } = self.slots[slot];
         let demand = self.standing.problem.demand(self.parts[part].0, place.class).entries();
@@ -440,7 +445,7 @@ impl<'s, 'p> Search<'s, 'p> {
         let mut left: Vec<u64> = self.parts.iter().map(|(_, gang)| *gang).collect();
         let mut part = 0;
         let mut slot = 0;
-        // The first complete choice is greedy. If it fails, backtracking tries all other choices.
+        // The first complete choice is greedy. If this choice fails, backtracking tries all other choices.
         loop {
             while part < self.parts.len() && left[part] == 0 {
                 part += 1;
@@ -468,7 +473,7 @@ impl<'s, 'p> Search<'s, 'p> {
                     continue;
                 }
             }
-            // Backtrack to the last slot that can take one task fewer.
+            // Backtrack to the last slot that can take one task fewer than now.
             loop {
                 if slot == 0 {
                     return Answer::No;
@@ -493,7 +498,8 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Returns whether no other gang has tasks on the server of a slot or on the server of the slot before.
+    /// Returns `true` if no other gang has tasks on the server of a slot or on the server of the previous
+    /// slot.
     fn is_untouched_by_others(&self, slot: usize, chosen: &[u64]) -> bool {
         let (a, b) = (self.slots[slot].server, self.slots[slot - 1].server);
         let part = self.slots[slot].part;

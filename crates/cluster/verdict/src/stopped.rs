@@ -1,5 +1,5 @@
-//! Why a task was stopped: the task for which it was stopped, the rule, and whether fewer or other stops would have
-//! been enough.
+//! Explains why a task was stopped: the task for which it was stopped, the rule, and whether fewer or other
+//! stops would have been enough.
 //!
 //! The snapshot says which tasks were stopped, and for which task. The replay removes that task from the cluster, and
 //! puts the stopped tasks back on servers on which they fit. The search for the fewest stops then tells whether fewer
@@ -17,7 +17,7 @@ use crate::starts::{Answer, STEPS_OF_A_VERDICT, Standing};
 use crate::stops::{FewestStops, fewest};
 use crate::task_rules::TaskRules;
 
-/// Why a task was stopped.
+/// The explanation why a task was stopped.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
     /// The last stop of the task.
@@ -28,9 +28,11 @@ pub struct Explanation {
     pub victim: Option<usize>,
     /// The user of the running tasks for which the task was stopped.
     pub preemptor: Option<usize>,
-    /// The lowest group above both users; `None` if there is no such group, or if one of the users is not known.
+    /// The lowest group above both users. `None` if there is no such group, or if one of the users is not
+    /// known.
     pub level: Option<usize>,
-    /// The replay, which tells whether fewer or other stops would have been enough, or the reason why there is none.
+    /// The replay, which tells whether fewer or other stops would have been enough. Otherwise the reason why
+    /// there is no replay.
     pub replay: Result<Replay, Missing>,
 }
 
@@ -39,9 +41,9 @@ pub struct Explanation {
 pub enum Missing {
     /// The task was not stopped for another task.
     NotPreempted,
-    /// The dump does not say for which task it was stopped, or it has no task with the stated UID.
+    /// The dump does not say for which task the task was stopped, or has no task with the stated UID.
     Preemptor,
-    /// The task for which it was stopped does not run completely now.
+    /// The task for which the task was stopped does not run completely now.
     NotRunning,
     /// These stopped tasks do not wait completely now.
     Victims(Vec<String>),
@@ -60,15 +62,16 @@ pub struct Replay {
     pub stopped: u64,
     /// The cluster with the stopped tasks on servers, and without the task for which they were stopped.
     pub before: Snapshot,
-    /// The fewest stops in that cluster; `None` if no stop is needed.
+    /// The fewest stops in the cluster before the stops. `None` if no stop is needed there.
     pub fewest: Option<FewestStops>,
     /// The tasks of the smallest set that the search found, with their names.
     pub tasks: Vec<Task>,
-    /// Whether the search found exactly the tasks that were stopped.
+    /// True if the search found exactly the tasks that were stopped.
     pub is_same: bool,
 }
 
-/// Returns the stops of a task or a job with this name. The name of a task of a job also gives the stops of the job.
+/// Returns the stops of a task or a job with this name. The name of a task of a job also selects the stops of
+/// the job.
 pub fn stops_of<'s>(snapshot: &'s Snapshot, name: &'s str) -> impl Iterator<Item = &'s Stopped> {
     let is_of = move |of: &&Stopped| {
         let rest = name.strip_prefix(of.task.as_str());
@@ -77,10 +80,10 @@ pub fn stops_of<'s>(snapshot: &'s Snapshot, name: &'s str) -> impl Iterator<Item
     snapshot.stopped.iter().filter(is_of)
 }
 
-/// Explains the last stop of a task or a job with this name; `None` if the snapshot has no such stop.
+/// Explains the last stop of a task or a job with this name. Returns `None` if the snapshot has no such stop.
 #[must_use]
 pub fn explain(snapshot: &Snapshot, name: &str) -> Option<Explanation> {
-    // Times are texts whose order is the order of time. Unknown times are empty.
+    // Times are texts that sort in the order of time. Unknown times are empty texts.
     let stop = stops_of(snapshot, name).max_by_key(|of| &of.time)?.clone();
     let victim = waiting(snapshot, &stop.task).into_keys().next();
     let preemptor = running(snapshot, &stop.by).first().map(|(user, ..)| *user);
@@ -102,7 +105,7 @@ pub fn explain(snapshot: &Snapshot, name: &str) -> Option<Explanation> {
     Some(Explanation { stop, others, victim, preemptor, level, replay })
 }
 
-/// Returns the number of waiting tasks of a job, by user.
+/// Returns the number of waiting tasks of a job for each user.
 fn waiting(snapshot: &Snapshot, job: &str) -> BTreeMap<usize, u64> {
     let mut tasks = BTreeMap::new();
     for of in &snapshot.waiting {
@@ -114,7 +117,7 @@ fn waiting(snapshot: &Snapshot, job: &str) -> BTreeMap<usize, u64> {
     tasks
 }
 
-/// Returns whether a task has the name of a job, or the name of the job followed by a number.
+/// Returns `true` if a task has the name of a job, or the name of the job followed by a number.
 fn is_of_job(task: &str, job: &str) -> bool {
     let rest = task.strip_prefix(job);
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
@@ -139,7 +142,7 @@ fn running(snapshot: &Snapshot, job: &str) -> Vec<(usize, Place, usize)> {
     tasks
 }
 
-/// Returns the cluster before the stops, and the fewest stops that would have been enough in it.
+/// Returns the cluster before the stops, and the fewest stops that would have been enough in this cluster.
 fn replay(snapshot: &Snapshot, stop: &Stopped, others: &[String]) -> Result<Replay, Missing> {
     if stop.by.is_empty() && stop.by_uid.is_empty() && !stop.rule.to_lowercase().contains("preempt") {
         return Err(Missing::NotPreempted);
@@ -251,8 +254,8 @@ fn remove(snapshot: &mut Snapshot, tasks: &[(usize, Place, usize)]) {
     snapshot.running.retain(|of| !of.names.is_empty());
 }
 
-/// Adds the name of a running task to a snapshot. It comes before all other tasks on its server, because these are
-/// younger.
+/// Adds the name of a running task to a snapshot. The name comes before the names of all other tasks on the
+/// server, because these tasks are younger.
 fn put(snapshot: &mut Snapshot, user: usize, place: Place, name: String, gang: String) {
     let is_there = |of: &&mut Running| (of.user, of.server, of.index) == (user, place.class, place.index);
     match snapshot.running.iter_mut().find(is_there) {

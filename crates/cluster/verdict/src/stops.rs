@@ -1,10 +1,10 @@
-//! The fewest tasks to stop so that a start could start now: a set of tasks whose stop suffices, and a lower bound on
-//! the size of every such set (docs/why-not.md).
+//! Computes the fewest tasks to stop so that a start could start now: a set of tasks whose stop suffices, and
+//! a lower bound on the size of every such set (docs/why-not.md).
 //!
-//! There are two lower bounds. The first counts, for each broken limit, the fewest and largest tasks below its group
-//! that free the excess. The second counts the stops on the servers where the tasks of a gang start, by dynamic
-//! programming over the servers. If the set that was found is larger than both bounds, all smaller sets are tried on
-//! small clusters.
+//! There are two lower bounds. The first bound counts, for each limit that the start would exceed, the fewest
+//! and largest tasks below the group of the limit that free the excess. The second bound counts the stops on
+//! the servers where the tasks of a gang start, by dynamic programming over the servers. If the set that was
+//! found is larger than both bounds, all smaller sets are tried on small clusters.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -28,33 +28,34 @@ const NODES_OF_A_COVER: u32 = 3_000;
 const MOST_CELLS: usize = 20_000_000;
 /// The largest number of servers that are considered for a gang that is too large for a search over all servers.
 const FEWER_SERVERS: usize = 400;
-/// The largest number of sets of tasks that are tried to find a smaller set. Each set costs a search for servers.
+/// The largest number of sets of tasks that are tried in search of a smaller set. Each set costs a search for
+/// servers.
 const MOST_SETS: u64 = 20_000;
 /// The largest product of the numbers of tried sets and of servers.
 const MOST_SETS_BY_SERVERS: u64 = 4_000_000;
-/// The largest number of attempts to leave a task out of the set that was found.
+/// The largest number of attempts to leave a task out of a set that suffices.
 const MOST_OMISSIONS: usize = 100;
 /// The largest number of further stops that limits may require.
 const MOST_UNDER_LIMITS: usize = 300;
 
-/// Tasks to stop.
+/// A set of tasks to stop.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Stops {
-    /// The number of stopped tasks on each server, by user.
+    /// The number of stopped tasks on each server, for each user.
     pub tasks: BTreeMap<usize, Tasks>,
-    /// The gangs of the snapshot among the stopped tasks, by position in [`TaskRules`].
+    /// The gangs of the snapshot among the stopped tasks, as positions in [`TaskRules`].
     pub gangs: BTreeSet<usize>,
 }
 
 impl Stops {
-    /// Returns the number of tasks.
+    /// Returns the number of tasks to stop.
     #[must_use]
     pub fn count(&self) -> u64 {
         self.tasks.values().flat_map(BTreeMap::values).sum()
     }
 
-    /// Returns the tasks with the names that the snapshot states. Tasks of the gangs that stop come first, then the
-    /// youngest tasks.
+    /// Returns the tasks to stop with the names that the snapshot states. Tasks of the gangs that stop come
+    /// first, then the youngest tasks.
     #[must_use]
     pub fn named(&self, snapshot: &Snapshot, rules: &TaskRules) -> Vec<Task> {
         let gangs: BTreeSet<&str> = self.gangs.iter().map(|at| rules.gang_name(*at)).collect();
@@ -89,7 +90,7 @@ impl Stops {
         list
     }
 
-    /// Returns the number of tasks of a user.
+    /// Returns the number of tasks to stop of a user.
     fn of(&self, m: usize) -> u64 {
         self.tasks.get(&m).map_or(0, |tasks| tasks.values().sum())
     }
@@ -98,7 +99,7 @@ impl Stops {
         self.tasks.get(&m).and_then(|tasks| tasks.get(&place)).copied().unwrap_or(0)
     }
 
-    /// Returns the tasks that are not part of other stops. Gangs are left out.
+    /// Returns the tasks that are in these stops and not in `other`. Gangs are left out.
     fn without(&self, other: &Self) -> Self {
         let mut rest = Self::default();
         for (m, tasks) in &self.tasks {
@@ -131,7 +132,7 @@ impl Stops {
 pub enum FewestStops {
     /// The start could start after these stops. Every set of tasks that suffices has at least `least` tasks.
     Found {
-        /// The tasks.
+        /// The tasks to stop.
         stops: Stops,
         /// The lower bound on the number of tasks.
         least: u64,
@@ -147,9 +148,9 @@ pub enum FewestStops {
 
 /// Searches for the fewest tasks to stop for a start that cannot start now.
 ///
-/// Tasks are stopped in whole starts: all tasks of a gang that the snapshot names, or gangs of the size that the
-/// problem states. Protected and pinned tasks, tasks of a higher priority, and the users of the start itself are not
-/// stopped. For tasks of other groups the policy of the system decides.
+/// Tasks are stopped in whole starts. A whole start is all tasks of a gang that the snapshot names, or gangs
+/// of the size that the problem states. Protected and pinned tasks, tasks of a higher priority, and the users
+/// of the start itself are not stopped. For tasks of other groups the policy of the system decides.
 #[must_use]
 pub fn fewest(standing: &Standing<'_>, n: usize, is_admitted: bool, steps: &mut u64) -> FewestStops {
     let mut search = Search::new(standing.clone(), n, is_admitted, steps);
@@ -159,7 +160,7 @@ pub fn fewest(standing: &Standing<'_>, n: usize, is_admitted: bool, steps: &mut 
 /// A set of tasks that stop together: one task on a server, or a gang that the snapshot names.
 #[derive(Debug, Clone)]
 struct Item {
-    /// The tasks: users, servers and numbers of tasks.
+    /// The tasks of the item: users, servers and numbers of tasks.
     tasks: Vec<(usize, Place, u64)>,
     size: u64,
     /// The number of times that the item can be chosen.
@@ -174,20 +175,21 @@ struct Search<'s, 'p> {
     standing: Standing<'p>,
     n: usize,
     is_admitted: bool,
-    /// Whether tasks of a user may be stopped, by user.
+    /// True if tasks of a user may be stopped, indexed by user.
     may_stop: Vec<bool>,
     items: Vec<Item>,
     steps: &'s mut u64,
 }
 
-/// Items in kinds. Items of one kind have the same size, and their stops lower the excess over each bound by the same
-/// amount. Large clusters have tens of thousands of items, but only some dozens of kinds.
+/// Items grouped by kind. Items of one kind have the same size, and their stops lower the excess over each
+/// bound by the same amount. Large clusters have tens of thousands of items, but only some dozens of kinds.
 #[derive(Debug, Default)]
 struct Kinds {
     bounds: Vec<Bound>,
     /// The kind of each item.
     of_item: Vec<usize>,
-    /// The size of the items of each kind, and the amount by which they lower the excess over each bound.
+    /// The size of an item of each kind, and the amounts by which the stop of an item lowers the excess over
+    /// each bound.
     list: Vec<(u64, Vec<Rational>)>,
 }
 
@@ -206,8 +208,8 @@ impl Kinds {
         kinds
     }
 
-    /// Returns the gain of each kind: the fraction of the excess over each bound that a stop removes, at most 1, summed
-    /// over the bounds and divided by the number of tasks of an item.
+    /// Returns the gain of each kind. The gain is the fraction of the excess over each bound that a stop
+    /// removes, at most 1, summed over the bounds and divided by the number of tasks of an item.
     fn gains(&self, broken: &[(Bound, Rational)]) -> Vec<Rational> {
         let gain = |(size, gives): &(u64, Vec<Rational>)| -> Rational {
             let of = |(give, (_, excess)): (&Rational, &(Bound, Rational))| {
@@ -224,7 +226,7 @@ impl Kinds {
 struct Cost {
     /// A lower bound on the number of stopped tasks.
     least: u64,
-    /// The stopped tasks by user.
+    /// The stopped tasks: users, each with the number of tasks.
     tasks: Vec<(usize, u64)>,
 }
 
@@ -234,11 +236,11 @@ impl Cost {
     }
 }
 
-/// A server, the number of tasks that start there, and the numbers of tasks that stop there, by user.
+/// A server, the number of tasks that start on it, and the tasks that stop on it, as users and numbers.
 type Host = (Place, u64, Vec<(usize, u64)>);
 
-/// The properties of a server on which its stops depend: its class, its free capacity, and the tasks by user that may
-/// be stopped.
+/// The properties of a server on which its stops depend: its class, its free capacity, and the tasks that may
+/// be stopped, as users and numbers.
 type Content = (usize, Vec<Rational>, Vec<(usize, u64)>);
 
 /// The servers for a gang, and the stops on these servers.
@@ -309,7 +311,7 @@ impl<'s, 'p> Search<'s, 'p> {
         items
     }
 
-    /// Returns whether tasks of a user may be stopped and the snapshot does not name their gangs.
+    /// Returns `true` if tasks of a user may be stopped and the snapshot does not name their gangs.
     fn is_single(&self, m: usize) -> bool {
         self.may_stop[m] && !self.rules().has_gangs(m)
     }
@@ -389,11 +391,12 @@ impl<'s, 'p> Search<'s, 'p> {
         all
     }
 
-    /// Returns a lower bound on the number of stops that the broken bounds need; `None` if no stops suffice.
+    /// Returns a lower bound on the number of stops that the exceeded bounds need. Returns `None` if no stops
+    /// suffice.
     ///
-    /// Assume that the start adds amounts below a group and thus breaks a bound by $e$. A stop below the group lowers
-    /// the usage, or frees kept-back capacity, by at most the demand of its task. So the demands of the stopped tasks
-    /// must add up to at least $e$.
+    /// Assume that the start adds amounts below a group and exceeds a bound by $e$. A stop below the group
+    /// lowers the usage, or frees kept-back capacity, by at most the demand of its task. So the demands of
+    /// the stopped tasks must add up to at least $e$.
     fn least_under_limits(&self) -> Option<u64> {
         if self.is_admitted {
             return Some(0);
@@ -458,8 +461,8 @@ impl<'s, 'p> Search<'s, 'p> {
         (least, candidates)
     }
 
-    /// Returns sets of users whose tasks are preferred, one set for each broken limit: the users below the limit. Their
-    /// stops may free both the limit and a server.
+    /// Returns sets of users whose tasks are preferred for stops. There is one set for each limit that the
+    /// start would exceed: the users below the limit. Their stops may free both the limit and a server.
     fn scopes(&self) -> Vec<Option<Vec<bool>>> {
         let mut scopes = vec![None];
         let groups = self.problem().groups();
@@ -477,7 +480,8 @@ impl<'s, 'p> Search<'s, 'p> {
         scopes
     }
 
-    /// Places the gangs of a start one after the other on a copy of the cluster. Returns the stops that this needs.
+    /// Places the gangs of a start one after the other on a copy of the cluster. Returns the stops that are
+    /// needed for this.
     fn one_by_one(
         &self,
         start: &[usize],
@@ -589,8 +593,8 @@ impl<'s, 'p> Search<'s, 'p> {
         Some(hosts)
     }
 
-    /// Returns stops of whole gangs that include these tasks on these servers; `None` if the tasks cannot be completed
-    /// to whole gangs.
+    /// Returns stops of whole gangs that include these tasks on these servers. Returns `None` if the tasks
+    /// cannot be completed to whole gangs.
     fn whole(&self, list: &[Host]) -> Option<Stops> {
         let mut stops = Stops::default();
         for (place, _, tasks) in list {
@@ -645,7 +649,7 @@ impl<'s, 'p> Search<'s, 'p> {
         server.and_then(|server| server.tasks.get(&m)).map_or(0, whole)
     }
 
-    /// Returns whether the stops consist of whole gangs and leave pinned tasks alone.
+    /// Returns `true` if the stops consist of whole gangs and leave pinned tasks alone.
     fn is_allowed(&self, stops: &Stops) -> bool {
         let problem = self.problem();
         stops.tasks.keys().all(|m| {
@@ -663,8 +667,8 @@ impl<'s, 'p> Search<'s, 'p> {
         })
     }
 
-    /// Adds the stops that limits need, and leaves out stops that are not needed. Returns `None` if the start still
-    /// could not start.
+    /// Adds the stops that limits require, and leaves out stops that are not needed. Returns `None` if the
+    /// start still could not start.
     fn complete(&mut self, stops: Stops) -> Option<Stops> {
         let mut stops = stops;
         self.stop(&stops);
@@ -673,7 +677,8 @@ impl<'s, 'p> Search<'s, 'p> {
         matches!(answer, Answer::Yes(_)).then(|| self.omit(stops))
     }
 
-    /// Stops tasks until no bound is broken. The tasks of `stops` have already stopped in `self.standing`.
+    /// Stops tasks until the start exceeds no bound. The tasks of `stops` have already stopped in
+    /// `self.standing`.
     fn with_limits(&mut self, stops: &mut Stops) -> Answer {
         let problem = self.problem();
         let groups = problem.groups();
@@ -695,7 +700,7 @@ impl<'s, 'p> Search<'s, 'p> {
                 if answer != Answer::No {
                     return answer;
                 }
-                // A limit on classes may still stop the start on the servers on which it now fits.
+                // A limit on classes may still stop the start on the servers on which the start now fits.
                 let Some(start) = self.without_class_limits() else { return answer };
                 let on = self.standing.broken_on_limits(&start);
                 broken.extend(on.into_iter().map(|(at, excess)| (Bound::OnClasses(at), excess)));
@@ -823,8 +828,8 @@ impl<'s, 'p> Search<'s, 'p> {
         stops
     }
 
-    /// Tries all sets of at least `least` and fewer than `most` tasks, the smallest sets first. Returns the new lower
-    /// bound, and a smaller set if one suffices.
+    /// Tries all sets of at least `least` and fewer than `most` tasks, the smallest sets first. Returns the
+    /// new lower bound, and a smaller set that suffices if there is one.
     fn try_all(&mut self, least: u64, most: u64) -> (u64, Option<Stops>) {
         let servers: usize = self.standing.servers.classes.iter().map(Vec::len).sum();
         let mut left = MOST_SETS.min(MOST_SETS_BY_SERVERS / (servers as u64 + 1));
@@ -852,8 +857,8 @@ impl<'s, 'p> Search<'s, 'p> {
         (least, None)
     }
 
-    /// Returns whether the stop of an item can help. The item must free capacity on a server for the start, count under
-    /// a broken bound, or be part of a gang.
+    /// Returns `true` if the stop of an item can help. To help, the item must free capacity on a server for
+    /// the start, count under a bound that the start would exceed, or be part of a gang.
     fn is_useful(&self, item: &Item) -> bool {
         let problem = self.problem();
         let groups = problem.groups();
@@ -920,7 +925,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 }
 
-/// Returns the number of sets of items of a total size. The result stops slightly above `most`.
+/// Returns the number of sets of items with a total size of `size`. The count stops slightly above `most`.
 fn combinations(items: &[Item], size: u64, most: u64) -> u64 {
     let Ok(size) = usize::try_from(size) else { return u64::MAX };
     if size as u64 > most {
@@ -947,14 +952,14 @@ fn whole(x: &Rational) -> u64 {
     x.clone().floor().numer().to_u64().unwrap_or(0)
 }
 
-/// Removes tasks from a cluster (`sign` -1), or adds them again.
+/// Removes tasks from a cluster if `sign` is -1. Adds them again if `sign` is 1.
 fn change(standing: &mut Standing<'_>, stops: &Stops, sign: i32) {
     for (m, tasks) in &stops.tasks {
         tasks.iter().for_each(|(place, x)| standing.change(*m, *place, &(Rational::from(*x) * sign)));
     }
 }
 
-/// Returns whether tasks of user `m` may be stopped for the start of user `n`.
+/// Returns `true` if tasks of user `m` may be stopped for the start of user `n`.
 fn may_stop(standing: &Standing<'_>, m: usize, n: usize) -> bool {
     let (problem, rules) = (standing.problem, standing.rules);
     if rules.start(n).contains(&m) || rules.start(m).iter().any(|k| rules.start(n).contains(k)) {
@@ -970,8 +975,8 @@ fn may_stop(standing: &Standing<'_>, m: usize, n: usize) -> bool {
     rules.may_stop(problem, m, n, true)
 }
 
-/// Returns the fewest amounts that add up to at least `sum`. Each amount has the number of its copies, and the amounts
-/// are in descending order. Returns `None` if the sum of all amounts is smaller.
+/// Returns the smallest number of amounts that add up to at least `sum`. Each amount has the number of its
+/// copies, and the amounts are in descending order. Returns `None` if the sum of all amounts is smaller.
 fn fewest_of<'r>(sum: &Rational, amounts: impl Iterator<Item = (&'r Rational, u64)>) -> Option<u64> {
     let mut rest = sum.clone();
     let mut taken = 0;
@@ -989,8 +994,8 @@ fn fewest_of<'r>(sum: &Rational, amounts: impl Iterator<Item = (&'r Rational, u6
     (rest <= 0).then_some(taken)
 }
 
-/// Returns the cheapest stops on a server that free capacity for 1, 2, ... tasks with these demands, up to `most` tasks
-/// or the largest number that fits.
+/// Returns the cheapest stops on a server that free capacity for 1, 2, ... tasks with these demands. The last
+/// entry is for `most` tasks, or for the largest number of tasks that fits.
 fn costs_of(
     problem: &Problem,
     class: usize,
@@ -1018,8 +1023,8 @@ fn costs_of(
     costs
 }
 
-/// Returns the fewest tasks whose stop frees the lacking amounts. Each type of tasks has a user, a number of tasks, and
-/// the amounts that one task frees.
+/// Returns the fewest tasks whose stop frees the lacking amounts. Each type of tasks has a user, a number of
+/// tasks, and the amounts that the stop of one task frees.
 fn cover(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<Cost> {
     let open: Vec<usize> = (0..lacks.len()).filter(|k| lacks[*k] > 0).collect();
     if open.is_empty() {
@@ -1061,8 +1066,8 @@ fn cover(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<Co
     None
 }
 
-/// Chooses at most `left` tasks whose stop frees the lacking amounts, from the types with position `at` or later.
-/// Returns whether it found such a choice.
+/// Chooses at most `left` tasks whose stop frees the lacking amounts, from the types at position `at` or
+/// later. Returns `true` if such a choice was found.
 fn choose(
     lacks: &[Rational],
     types: &[(usize, u64, Vec<Rational>)],
@@ -1126,7 +1131,8 @@ fn greedy(lacks: &[Rational], types: &[(usize, u64, Vec<Rational>)]) -> Option<V
     )
 }
 
-/// Divides a gang among servers with the fewest stops in all. Returns `None` if the gang does not fit on the servers.
+/// Divides a gang among servers with the fewest stops in total. Returns `None` if the gang does not fit on
+/// the servers.
 fn divide(servers: &[(Place, Vec<Cost>)], gang: u64) -> Option<Hosts> {
     let gang = usize::try_from(gang).ok()?;
     if gang == 1 {
@@ -1140,8 +1146,8 @@ fn divide(servers: &[(Place, Vec<Cost>)], gang: u64) -> Option<Hosts> {
     let mut least = vec![u64::MAX; gang + 1];
     let mut count = vec![u64::MAX; gang + 1];
     (least[0], count[0]) = (0, 0);
-    // The number of tasks on a server in the best division, by server and by the number of tasks on this and all
-    // earlier servers.
+    // The number of tasks on a server in the best division. The indices are the server, and the number of
+    // tasks on this and all earlier servers.
     let mut chosen: Vec<Vec<u32>> = Vec::with_capacity(servers.len());
     for (_, costs) in servers {
         let mut row = vec![0_u32; gang + 1];

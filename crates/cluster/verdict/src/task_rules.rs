@@ -1,5 +1,5 @@
-//! The constraints of a snapshot by user: priorities, the servers on which the tasks of a gang may run together, and the users
-//! that start together.
+//! The constraints of a snapshot for each user: priorities, the servers on which the tasks of a gang may run
+//! together, and the users that start together.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,8 +10,8 @@ use crate::moves::Tasks;
 use crate::queues::gang;
 use crate::servers::Place;
 
-/// Returns the running gangs that the snapshot names, in the order of their first appearance. Each has its name, and by
-/// user the servers of its tasks.
+/// Returns the running gangs that the snapshot names, in the order of their first appearance. Each entry has
+/// the name of the gang, and for each user the servers of its tasks.
 fn gangs(snapshot: &Snapshot) -> Vec<(String, BTreeMap<usize, Tasks>)> {
     let mut list: Vec<(String, BTreeMap<usize, Tasks>)> = Vec::new();
     let mut known: HashMap<&str, usize> = HashMap::new();
@@ -28,28 +28,31 @@ fn gangs(snapshot: &Snapshot) -> Vec<(String, BTreeMap<usize, Tasks>)> {
     list
 }
 
-/// The constraints of a snapshot by user, and the policy on which tasks may be stopped.
+/// The constraints of a snapshot for each user, and the policy on which tasks may be stopped.
 #[derive(Debug, Clone)]
 pub struct TaskRules {
-    /// The constraint of each user. It is the default if the snapshot states none.
+    /// The constraint of each user. It is the default if the snapshot states no constraint.
     list: Vec<Constraint>,
-    /// The users of each user's start, ascending. A user that starts alone has only itself here.
+    /// The users of each user's start, in ascending order. The start of a user that starts alone has only
+    /// this user.
     starts: Vec<Vec<usize>>,
-    /// The tasks of other groups that may be stopped for a group, by group.
+    /// The tasks of other groups that may be stopped for a group, indexed by group.
     across: Vec<Victims>,
-    /// The running gangs that the snapshot names. Each has its name, and by user the servers of its tasks.
+    /// The running gangs that the snapshot names. Each entry has the name of the gang, and for each user the
+    /// servers of its tasks.
     gangs: Vec<(String, BTreeMap<usize, Tasks>)>,
     /// The positions of the gangs of each user.
     gangs_of: Vec<Vec<usize>>,
-    /// Whether the servers of a class take no new tasks, by class.
+    /// True if the servers of a class take no new tasks, indexed by class.
     closed: Vec<bool>,
-    /// Whether the snapshot states no constraint.
+    /// True if the snapshot states no constraint.
     is_empty: bool,
-    /// Whether all users may start tasks on all classes, even if the problem forbids it.
+    /// True if all users may start tasks on all classes, even if the problem forbids it.
     is_anywhere: bool,
 }
 
-/// A kind of constraint on the servers of a start. It can be lifted to see whether it stops the start.
+/// A kind of constraint on the servers of a start. A constraint can be lifted to test whether it stops the
+/// start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lifted {
     /// The server classes on which a user may run.
@@ -98,18 +101,19 @@ impl TaskRules {
         Self { list, starts, across, gangs, gangs_of, closed, is_empty, is_anywhere: false }
     }
 
-    /// Returns whether the snapshot names running gangs of a user.
+    /// Returns `true` if the snapshot names running gangs of a user.
     #[must_use]
     pub fn has_gangs(&self, n: usize) -> bool {
         !self.gangs_of[n].is_empty()
     }
 
-    /// Returns the running gangs with tasks of a user: their positions, and by user the servers of their tasks.
+    /// Returns the running gangs with tasks of a user: the positions of the gangs, and for each user the
+    /// servers of its tasks.
     pub fn gangs_of(&self, n: usize) -> impl DoubleEndedIterator<Item = (usize, &BTreeMap<usize, Tasks>)> {
         self.gangs_of[n].iter().map(|at| (*at, &self.gangs[*at].1))
     }
 
-    /// Returns the name of a running gang, by its position.
+    /// Returns the name of the running gang at a position.
     #[must_use]
     pub fn gang_name(&self, at: usize) -> &str {
         &self.gangs[at].0
@@ -127,21 +131,21 @@ impl TaskRules {
         self.list.iter().filter(move |_| !self.is_empty).filter(states)
     }
 
-    /// Returns the users of one start of a user, ascending: the user itself, and the users that start one gang each
-    /// together with it.
+    /// Returns the users of the start of a user in ascending order: the user itself, and the users that start
+    /// one gang each together with it.
     #[must_use]
     pub fn start(&self, n: usize) -> &[usize] {
         &self.starts[n]
     }
 
-    /// Returns whether a user is the first user of its start. Only first users are considered, so that each start
-    /// counts once.
+    /// Returns `true` if a user is the first user of its start. Only first users are considered, so that each
+    /// start counts once.
     #[must_use]
     pub fn leads(&self, n: usize) -> bool {
         self.starts[n][0] == n
     }
 
-    /// Returns the base demands of a start by resource, without amounts of 0.
+    /// Returns the base demand of a start: pairs of a resource and an amount, without amounts of 0.
     #[must_use]
     pub fn amounts(&self, problem: &Problem, n: usize) -> Vec<(usize, Rational)> {
         let mut sum: BTreeMap<usize, Rational> = BTreeMap::new();
@@ -153,7 +157,7 @@ impl TaskRules {
         sum.into_iter().filter(|(_, amount)| !amount.is_zero()).collect()
     }
 
-    /// Returns whether the servers of a class take no new tasks.
+    /// Returns `true` if the servers of a class take no new tasks.
     #[must_use]
     pub fn is_closed(&self, class: usize) -> bool {
         self.closed[class]
@@ -192,9 +196,9 @@ impl TaskRules {
         self.list[n].admitted
     }
 
-    /// Returns whether the policy of the system allows tasks of user `m` to be stopped for a start of user `n` in
-    /// another queue (docs/schedulers.md). If several users start together, their lowest priority counts. If several
-    /// users stop together, their highest priority counts.
+    /// Returns `true` if the policy of the system allows tasks of user `m` to be stopped for a start of user
+    /// `n` in another queue (docs/schedulers.md). If several users start together, their lowest priority
+    /// counts. If several users stop together, their highest priority counts.
     #[must_use]
     pub fn may_stop(&self, problem: &Problem, m: usize, n: usize, is_strict: bool) -> bool {
         let constraints = |n: usize| self.start(n).iter().map(|k| &self.list[*k]);

@@ -1,8 +1,9 @@
-//! Resources counted by value: a unit that people pay in, such as 8 for an A100 and 1 for a T4.
+//! Counts resources by value: in a unit in which people pay, such as 8 for an A100 and 1 for a T4.
 //!
-//! The value of a resource is a change of its unit (docs/groups.md, "By value"). Demands, capacities, guarantees and limits are
-//! multiplied, and the flavours of one resource are added before shares are compared. So the fair shares of the changed problem
-//! are fair shares by value, and their certificates are those of any problem.
+//! The value of a resource is a change of its unit (docs/groups.md, "By value"). Demands, capacities,
+//! guarantees and limits are multiplied by the value, and the flavours of one resource are added before
+//! shares are compared. So the fair shares of the changed problem are fair shares by value, and their
+//! certificates are those of any problem.
 
 use std::collections::BTreeSet;
 
@@ -15,18 +16,18 @@ use serde_json::{Map, Value, json};
 use crate::due::by_rule;
 use crate::error::ClusterError;
 
-/// The values of resources.
+/// The stated values of resources.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Values {
     list: Vec<Stated>,
 }
 
-/// A stated value.
+/// A stated value of a resource.
 #[derive(Debug, Clone, PartialEq)]
 struct Stated {
-    /// The name as it is stated.
+    /// The name as the user states it.
     name: String,
-    /// The server class; `None` for all classes.
+    /// The server class. `None` for all classes.
     class: Option<usize>,
     resource: usize,
     value: Rational,
@@ -41,7 +42,8 @@ impl Values {
     /// with one resource for accelerators, or a server class and a resource (`a100/nvidia.com/gpu`).
     ///
     /// # Errors
-    /// [`ClusterError::Change`] if a name is not known or not clear, a value is not above 0, or a value is stated twice.
+    /// [`ClusterError::Change`] if a name is not known or not clear, if a value is not above 0, or if a value
+    /// is stated twice.
     pub fn read(texts: &[String], problem: &Problem) -> Result<Self, ClusterError> {
         let mut list: Vec<Stated> = Vec::new();
         for text in texts {
@@ -70,7 +72,7 @@ impl Values {
         Ok(Self { list })
     }
 
-    /// Returns whether no value is stated.
+    /// Returns `true` if no value is stated.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -81,16 +83,18 @@ impl Values {
         self.list.iter().map(|of| (of.name.as_str(), &of.value))
     }
 
-    /// Returns the values of resources on server classes.
+    /// Returns the value of a resource on a server class.
     fn factor(&self, class: usize, resource: usize) -> Rational {
         let is_of = |of: &&Stated| of.resource == resource && of.class.is_none_or(|of| of == class);
         self.list.iter().find(is_of).map_or_else(|| Rational::from(1), |of| of.value.clone())
     }
 
-    /// Returns the snapshot in units of value. Numbers that the scheduler reports are left out, because they count other units.
+    /// Returns the snapshot in units of value. Numbers that the scheduler reports are left out, because they
+    /// count in other units.
     ///
     /// # Errors
-    /// [`ClusterError::Change`] if a guarantee or a limit does not say on which of several values it is.
+    /// [`ClusterError::Change`] if a guarantee or a limit may be of several values, and does not say of
+    /// which.
     pub fn apply(&self, snapshot: &Snapshot) -> Result<Snapshot, ClusterError> {
         if self.is_empty() {
             return Ok(snapshot.clone());
@@ -134,7 +138,7 @@ impl Values {
             }
         }
         self.groups(problem, &mut document, &object)?;
-        // Flavours of one resource are added only where values of flavours are stated.
+        // Flavours of one resource are added only if values of flavours are stated.
         if self.list.iter().any(|of| of.class.is_none()) {
             document["share"]["families"] = json!(true);
         }
@@ -151,11 +155,11 @@ impl Values {
         Ok(after)
     }
 
-    /// Returns the snapshot in units of value, and the rule by which fair shares are computed then. The share of a rule becomes
-    /// the problem's own share, in which flavours are added.
+    /// Returns the snapshot in units of value, and the rule by which its fair shares are computed. The share
+    /// of a rule becomes the problem's own share, in which flavours are added.
     ///
     /// # Errors
-    /// As [`Values::apply`], and if the rule divides every resource separately.
+    /// The errors of [`Values::apply`]. Also fails if the rule divides every resource separately.
     pub fn apply_by_rule(
         &self,
         snapshot: &Snapshot,
@@ -174,7 +178,8 @@ impl Values {
         Ok((self.apply(&by_share)?, None))
     }
 
-    /// Returns the least value of a resource over the classes on which a user may run, which counts for its groups.
+    /// Returns the least value of a resource over the classes on which a user may run. This value counts for
+    /// the groups of the user.
     fn least(&self, problem: &Problem, n: usize, r: usize) -> Rational {
         let values = problem.classes_of(n).map(|i| self.factor(i, r)).min();
         values.unwrap_or_else(|| {
@@ -182,8 +187,8 @@ impl Values {
         })
     }
 
-    /// Returns the users whose tasks may run on classes of different values, for a resource that they demand. They count at the
-    /// least value.
+    /// Returns the users whose tasks may run on classes with different values of a resource that they demand.
+    /// The groups of these users count the least value.
     #[must_use]
     pub fn mixed(&self, problem: &Problem) -> Vec<usize> {
         let is_mixed = |n: &usize| {
@@ -194,7 +199,7 @@ impl Values {
         (0..problem.n_users()).filter(is_mixed).collect()
     }
 
-    /// Multiplies guarantees, limits and lent amounts.
+    /// Multiplies the guarantees, limits and lent amounts of groups by the values.
     fn groups(
         &self,
         problem: &Problem,
@@ -203,7 +208,7 @@ impl Values {
     ) -> Result<(), ClusterError> {
         let groups = problem.groups();
         let list = groups.list();
-        // By group and resource: the values of the classes on which users below the group may run.
+        // The values on the classes on which users below a group may run, indexed by group and resource.
         let mut values: Vec<Vec<BTreeSet<Rational>>> =
             vec![vec![BTreeSet::new(); problem.n_resources()]; list.len()];
         for n in 0..problem.n_users() {
@@ -240,7 +245,7 @@ impl Values {
             if let Some(guarantee) = &group.guarantee {
                 let mut amounts = Vec::new();
                 for (r, amount) in guarantee {
-                    // A guarantee that is the sum of those of subgroups stays their sum.
+                    // A guarantee that is the sum of the guarantees of subgroups stays their sum.
                     let children = (0..list.len()).filter(|k| list[*k].parent == Some(v));
                     let below: Vec<usize> =
                         children.filter(|k| promises.promised(*k, *r).is_some()).collect();
@@ -260,7 +265,7 @@ impl Values {
                 document["groups"][v]["guarantee"] = object(amounts.clone());
                 converted[v] = Some(amounts);
             } else {
-                // Without a guarantee of its own, a group has the sum of those of its subgroups.
+                // A group without a guarantee of its own has the sum of the guarantees of its subgroups.
                 let mut sums: Vec<(usize, Rational)> = Vec::new();
                 let children = (0..list.len()).filter(|k| list[*k].parent == Some(v));
                 for (r, amount) in children.filter_map(|k| converted[k].clone()).flatten() {
@@ -308,7 +313,7 @@ impl Values {
     }
 }
 
-/// Returns the server class and the resource of a name.
+/// Returns the server class and the resource that a name means.
 fn subject(name: &str, problem: &Problem) -> Result<(Option<usize>, usize), ClusterError> {
     let resources = problem.resources();
     let resource = |name: &str| resources.iter().position(|of| of == name);

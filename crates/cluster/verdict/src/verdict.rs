@@ -26,7 +26,7 @@ pub struct Verdict {
     pub allocation: Allocation,
     /// The constraints of the snapshot.
     pub rules: TaskRules,
-    /// The rule of the fair shares; `None` for the problem's own share.
+    /// The rule of the fair shares. `None` for the problem's own share.
     pub rule: Option<Rule>,
     /// The fraction of its fair share that a queue may lack.
     pub tolerance: Rational,
@@ -36,13 +36,14 @@ pub struct Verdict {
     pub held: Examination,
     /// The fair shares.
     pub due: Due,
-    /// The tasks that could start now; `None` if the snapshot does not say on which servers tasks run.
+    /// The tasks that could start now. `None` if the snapshot does not say on which servers tasks run.
     pub starts: Option<Starts>,
-    /// The waiting users that lack a gang or more of their guarantee, although the fair shares would meet it.
+    /// The waiting users that lack a gang or more of their guarantee, although the fair shares would meet the
+    /// guarantee.
     pub unmet: Vec<Unmet>,
     /// The exceeded limits, servers and classes.
     pub excesses: Vec<Excess>,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
 }
 
@@ -51,8 +52,8 @@ pub struct Verdict {
 pub struct Starts {
     /// The starts that could start now.
     pub could: Vec<Fit>,
-    /// The starts that could start by all conditions that the snapshot models, but that also depend on a condition that
-    /// it does not model.
+    /// The starts that could start by all conditions that the snapshot models. They also depend on a
+    /// condition that the snapshot does not model.
     pub by_model: Vec<Fit>,
     /// The first user of each start for which the search gave no answer.
     pub not_known: Vec<usize>,
@@ -67,8 +68,8 @@ pub struct Fit {
     pub user: usize,
     /// The servers for the tasks of the start.
     pub assignment: Assignment,
-    /// Whether the start needs capacity that servers have beyond the capacity of their class. The problem does not have
-    /// this capacity.
+    /// True if the start needs capacity that servers have beyond the capacity of their class. The problem
+    /// does not contain this capacity.
     pub is_beyond_rounding: bool,
 }
 
@@ -79,7 +80,8 @@ pub struct Admitted {
     pub user: usize,
     /// The number of tasks.
     pub tasks: u64,
-    /// Whether a gang of these tasks could start now. Only servers decide, because limits already count admitted tasks.
+    /// The answer to the question whether a gang of these tasks could start now. Only servers decide, because
+    /// limits already count admitted tasks.
     pub answer: Answer,
 }
 
@@ -97,7 +99,7 @@ pub enum Excess {
         /// The capacity of the server.
         most: Rational,
     },
-    /// Tasks on the servers of a class demand more of a resource than these servers have together.
+    /// Tasks on the servers of a class demand more of a resource than these servers have in total.
     Class {
         /// The class.
         class: usize,
@@ -123,21 +125,21 @@ pub enum Excess {
         used: Rational,
         /// The usage of running and admitted tasks, without capacity that is kept back.
         by_tasks: Rational,
-        /// The largest amount that may be used.
+        /// The largest amount that the bound allows.
         most: Rational,
     },
 }
 
-/// A queue in the verdict. All amounts are by resource.
+/// A queue in the verdict. All amounts are indexed by resource.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Row {
     /// The queue.
     pub queue: Queue,
     /// The usage of the queue's users.
     pub usage: Vector,
-    /// The fair share.
+    /// The fair share of the queue.
     pub fair_share: Vector,
-    /// The number of whole waiting tasks of the queue; `None` if it is unlimited.
+    /// The number of whole waiting tasks of the queue. `None` if the number is unlimited.
     pub waiting: Option<Rational>,
     /// The amounts that the queue lacks of its fair share. They are 0 for resources that its waiting tasks do not
     /// demand.
@@ -147,25 +149,28 @@ pub struct Row {
     /// A waiting user with a start that would still be within the fair share. If there is such a user, the queue is
     /// below its fair share by a whole task.
     pub by: Option<usize>,
-    /// The guarantee of the queue. Empty if it has none.
+    /// The guarantee of the queue. Empty if the queue has no guarantee.
     pub guarantee: Vec<(usize, Rational)>,
     /// The reasons why the fair share of the queue is not larger.
     pub ends: Vec<End>,
-    /// The neighbouring queues that are over their fair share, for each resource that the queue lacks. Each has its
-    /// excess, the largest excess first.
+    /// The neighbouring queues that are over their fair share of a resource that this queue lacks. The first
+    /// number is the resource. Each queue has its excess, and the largest excess comes first.
     pub holders: Vec<(usize, Vec<(usize, Rational)>)>,
-    /// The unused guarantees of neighbouring queues that other queues use, for each resource that the queue lacks.
+    /// The unused guarantees of neighbouring queues that other queues use, for each resource that this queue
+    /// lacks.
     pub lenders: Vec<Lent>,
 }
 
-/// The unused guarantees of a resource that other queues use.
+/// The unused guarantees of one resource that other queues use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lent {
     /// The resource.
     pub resource: usize,
-    /// The queues with an unused guarantee, each with the amount that it may lend, the largest amount first.
+    /// The queues with an unused guarantee, each with the amount that it may lend. The largest amount comes
+    /// first.
     pub by: Vec<(usize, Rational)>,
-    /// The amount that queues use beyond their guarantees, but at most the sum of the amounts in `by`.
+    /// The amount that other queues use beyond their guarantees. It is at most the sum of the amounts in
+    /// `by`.
     pub used: Rational,
 }
 
@@ -238,8 +243,8 @@ impl Verdict {
         self.queues.iter().filter(|row| row.by.is_some())
     }
 
-    /// Returns whether no waiting task could start. If the snapshot has no placements, returns whether the axiom
-    /// `work-conserving` is not violated.
+    /// Returns `true` if no waiting task could start. If the snapshot has no placements, returns `true` if
+    /// the axiom `work-conserving` is not violated.
     #[must_use]
     pub fn is_work_conserving(&self) -> bool {
         match &self.starts {
@@ -251,14 +256,14 @@ impl Verdict {
         }
     }
 
-    /// Returns whether it is known of every waiting task whether it could start.
+    /// Returns `true` if the verdict knows of every waiting task whether it could start.
     #[must_use]
     pub fn is_known(&self) -> bool {
         let is_known = |of: &Admitted| of.answer != Answer::NotKnown;
         self.starts.as_ref().is_none_or(|of| of.not_known.is_empty() && of.admitted.iter().all(is_known))
     }
 
-    /// Returns whether the running tasks are feasible and within all limits.
+    /// Returns `true` if the running tasks are feasible and within all limits.
     #[must_use]
     pub fn is_within_limits(&self) -> bool {
         let is_violated = |axiom| self.claim(axiom).is_some_and(|claim| claim.holds == Some(false));
@@ -272,15 +277,16 @@ impl Verdict {
         self.held.certificate.claims.iter().find(|claim| claim.axiom == axiom)
     }
 
-    /// Returns whether the fair shares meet all guarantees; `None` if that is not known.
+    /// Returns `true` if the fair shares meet all guarantees. Returns `None` if that is not known.
     #[must_use]
     pub fn guarantees_can_be_met(&self) -> Option<bool> {
         let claims = &self.due.certificate()?.claims;
         claims.iter().find(|claim| claim.axiom == Axiom::Guarantees)?.holds
     }
 
-    /// Returns whether no queue is below its fair share by a whole task and by more than the tolerance, no waiting task could
-    /// start, no guarantee that can be met is missed, and all limits are kept.
+    /// Returns `true` if the cluster is fair. A cluster is fair if no queue is below its fair share by a
+    /// whole task and by more than the tolerance, no waiting task could start, no guarantee that can be met
+    /// is missed, and no limit is exceeded.
     #[must_use]
     pub fn is_fair(&self) -> bool {
         self.below_fair_share().next().is_none()
@@ -290,8 +296,8 @@ impl Verdict {
     }
 }
 
-/// Returns the tasks that could start now. If they do not fit on the rounded servers of the problem, the unrounded
-/// capacity decides.
+/// Returns the tasks that could start now. If tasks do not fit on the rounded servers of the problem, the
+/// unrounded capacity decides.
 fn starts<'p>(standing: &Standing<'p>, unrounded: Option<&Standing<'p>>, waiting: &[bool]) -> Starts {
     let rules = standing.rules;
     let mut steps = STEPS_OF_A_VERDICT;
@@ -380,7 +386,7 @@ fn excesses(
     excesses
 }
 
-/// Judges the axioms of the running tasks that the verdict states.
+/// Judges the axioms that the verdict states about the running tasks.
 fn examined(problem: &Problem, allocation: &Allocation) -> Result<Examination, ClusterError> {
     let mut axioms = vec![Axiom::Feasible];
     if allocation.placements.is_some() {
@@ -394,7 +400,7 @@ fn examined(problem: &Problem, allocation: &Allocation) -> Result<Examination, C
     Ok(certify_among(problem, allocation, &requests, &Rational::new(), &Optima::default())?)
 }
 
-/// Returns `a - b`, but at least 0.
+/// Returns `a - b`, or 0 if that is negative.
 fn beyond(a: &Rational, b: &Rational) -> Rational {
     Rational::from(a - b).max(Rational::new())
 }
@@ -406,14 +412,14 @@ fn most_first(amounts: impl Iterator<Item = (usize, Rational)>) -> Vec<(usize, R
     sorted
 }
 
-/// The inputs of the rows of a verdict.
+/// The inputs from which the rows of a verdict are computed.
 struct Judge<'j, 'p> {
     queues: &'j Queues<'p>,
     /// The number of tasks of each user, including admitted tasks.
     totals: Vector,
-    /// Whether a user waits, by user.
+    /// True if a user waits, indexed by user.
     waiting: Vec<bool>,
-    /// The usage of each queue.
+    /// The usage of each queue, by resource.
     held: Vec<Vector>,
     due: &'j Due,
     rooms: Rooms<'p>,
@@ -472,7 +478,8 @@ impl Judge<'_, '_> {
         };
         let unused = |k: usize| {
             let Some(promised) = promised(k) else { return Rational::new() };
-            // A queue that is over its fair share, or lacks part of it, lends nothing.
+            // A queue that is over its fair share lends nothing, and neither does a queue that lacks part of
+            // its fair share.
             if self.held[k][r] > self.due.amounts[k][r] || self.lacks(k, r) {
                 return Rational::new();
             }
@@ -490,7 +497,8 @@ impl Judge<'_, '_> {
         (used > 0).then_some(Lent { resource: r, by, used })
     }
 
-    /// Returns whether a queue lacks part of its fair share of a resource that one of its waiting users demands.
+    /// Returns `true` if a queue lacks part of its fair share of a resource that one of its waiting users
+    /// demands.
     fn lacks(&self, k: usize, r: usize) -> bool {
         let waits = |n: &&usize| self.waiting[**n] && self.queues.unit[**n].iter().any(|(of, _)| *of == r);
         self.held[k][r] < self.due.amounts[k][r] && self.queues.users[k].iter().any(|n| waits(&n))
@@ -512,8 +520,8 @@ impl Judge<'_, '_> {
         (0..list.len()).filter(is_neighbour).collect()
     }
 
-    /// Returns the users that lack a gang or more of their guarantees, although the tasks of the fair shares would meet
-    /// them.
+    /// Returns the users that lack a gang or more of their guarantees, although the tasks of the fair shares
+    /// would meet the guarantees.
     fn unmet(&self) -> Vec<Unmet> {
         let problem = self.queues.problem;
         let Some(due) = self.due.tasks.as_ref().filter(|_| !problem.groups().list().is_empty()) else {
@@ -535,13 +543,13 @@ impl Judge<'_, '_> {
     }
 }
 
-/// The cluster with the tasks of the fair shares. It shows why no fair share is larger.
+/// The cluster with the tasks of the fair shares, from which the reasons follow why no fair share is larger.
 struct Ends<'p> {
     problem: &'p Problem,
     rooms: Rooms<'p>,
     /// The resources that are used up on each class.
     full: Vec<BTreeSet<usize>>,
-    /// Whether the fair share includes all tasks of a user, by user.
+    /// True if the fair share includes all tasks of a user, indexed by user.
     has_all: Vec<bool>,
 }
 

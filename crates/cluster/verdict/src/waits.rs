@@ -1,9 +1,9 @@
-//! How long waiting jobs will wait. The cluster is simulated from its snapshot on: tasks end, and waiting jobs start in
-//! the scheduler's own order.
+//! Computes how long waiting jobs will wait. The cluster is simulated from its snapshot on: tasks end, and
+//! waiting jobs start in the scheduler's own order.
 //!
-//! A job is one start of a user: one gang of the user, and one gang of each user that starts with it. It starts if
-//! [`Standing::may_start`] holds, and no other condition applies. docs/waiting.md defines the order and the times
-//! exactly.
+//! A job is one start of a user: one gang of the user, and one gang of each user that starts with it. A job
+//! can start if [`Standing::may_start`] holds. No other condition applies. docs/waiting.md defines the order
+//! and the times exactly.
 
 mod durations;
 mod earliest;
@@ -27,21 +27,21 @@ use run::Simulation;
 
 /// The nanoseconds of a second.
 pub const NANOSECONDS: u64 = 1_000_000_000;
-/// The largest number of runs.
+/// The largest number of runs of a simulation.
 pub const MOST_RUNS: u64 = 100_000;
 
 /// The order in which a scheduler starts waiting jobs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Policy {
-    /// The highest priority first. If a job could not start, later jobs may pass it.
+    /// The job with the highest priority starts first. If a job could not start, later jobs may pass it.
     Priority,
-    /// The highest priority first. A later job passes the first blocked job only if this does not delay the blocked
-    /// job, according to the time limits.
+    /// The job with the highest priority starts first. A later job passes the first blocked job only if this
+    /// does not delay the blocked job, according to the time limits.
     Backfill,
-    /// Queues by hierarchical filling: queues below their guarantee come first, then queues with the least share over
-    /// the weight.
+    /// Hierarchical filling orders the queues. Queues below their guarantee come first, then queues with the
+    /// least share over the weight.
     Tree,
-    /// Queues by the fraction of their fair share that they use. The least fraction comes first.
+    /// The queue that uses the least fraction of its fair share comes first.
     FairShare,
 }
 
@@ -53,7 +53,8 @@ evenhand_problem::names! { Policy:
 }
 
 impl Policy {
-    /// Returns the order of a system. For Kubernetes and Slurm, a rule that was asked for replaces the order.
+    /// Returns the order of a system. For Kubernetes and Slurm, a rule that the user requests replaces the
+    /// order.
     #[must_use]
     pub fn new(system: Option<System>, rule: Option<Rule>, is_rule_asked: bool) -> Self {
         match system {
@@ -65,7 +66,7 @@ impl Policy {
     }
 }
 
-/// The jobs whose starts are asked for.
+/// The jobs whose starts are requested.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Asked {
     /// The first and the last waiting job of every user.
@@ -88,38 +89,38 @@ pub struct Settings {
     /// The time at which each run ends, in nanoseconds after the snapshot. `None` means that a run ends when no further
     /// job can start.
     pub horizon: Option<u64>,
-    /// The rule of the fair shares; `None` for the problem's own share.
+    /// The rule of the fair shares. `None` for the problem's own share.
     pub rule: Option<Rule>,
     /// The order of starts.
     pub policy: Policy,
-    /// The jobs whose starts are asked for.
+    /// The jobs whose starts are requested.
     pub asked: Asked,
 }
 
-/// The starts of waiting jobs.
+/// The result of a simulation: the starts of waiting jobs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Waits {
     /// The order of starts.
     pub policy: Policy,
-    /// Whether durations are random.
+    /// True if durations are random.
     pub is_random: bool,
     /// The number of runs.
     pub runs: u64,
-    /// The jobs that were asked for.
+    /// The rows of the requested jobs.
     pub rows: Vec<Row>,
     /// The number of decisions, over all runs, for which the search for servers had no answer. The job then waited.
     pub not_known: u64,
-    /// The number of running tasks that never end, by the stated durations.
+    /// The number of running tasks that never end according to the stated durations.
     pub endless_running: u64,
-    /// The number of waiting jobs that would never end after their start, by the stated durations.
+    /// The number of waiting jobs that would never end after their start, according to the stated durations.
     pub endless_waiting: u64,
     /// The number of admitted tasks that have no server in the snapshot.
     pub admitted: u64,
-    /// Whether the capacities of servers are rounded down to the least of their class.
+    /// True if the capacities of servers are rounded down to the least of their class.
     pub is_rounded: bool,
-    /// The starts of the first run, in their order.
+    /// The starts of the first run in their order.
     pub starts: Vec<Start>,
-    /// Whether the snapshot states the priorities from which Slurm's order of waiting jobs follows.
+    /// True if the snapshot states the priorities from which Slurm's order of waiting jobs follows.
     pub has_priorities: bool,
 }
 
@@ -137,7 +138,7 @@ pub struct Start {
     pub assignment: Assignment,
 }
 
-/// A position among the waiting jobs of a user.
+/// A job among the waiting jobs of a user.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Which {
     /// The only waiting job.
@@ -146,32 +147,32 @@ pub enum Which {
     First,
     /// The waiting job that starts last.
     Last,
-    /// The job with the task of this name.
+    /// The job that has the task of this name.
     Task(String),
 }
 
 /// The starts of one job over all runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
-    /// The user. Users that start together have one row, under the first of them.
+    /// The user of the job. Users that start together have one row, under the first of these users.
     pub user: usize,
-    /// The job.
+    /// The job among the waiting jobs of the user.
     pub which: Which,
     /// The number of waiting jobs of the user.
     pub jobs: u64,
-    /// The times of the starts in nanoseconds after the snapshot, ascending. Runs in which the job did not start are
-    /// left out.
+    /// The times of the starts in nanoseconds after the snapshot, in ascending order. Runs in which the job
+    /// did not start are left out.
     pub starts: Vec<u64>,
     /// The number of runs.
     pub runs: u64,
-    /// A lower bound on the start, which holds for every order of starts if tasks run exactly as long as stated and no
-    /// task is stopped or moved. `None` if durations are random.
+    /// A lower bound on the start. It is valid for every order of starts if tasks run exactly as long as
+    /// stated and no task is stopped or moved. `None` if durations are random.
     pub earliest: Option<Earliest>,
-    /// Whether the start also depends on conditions that the snapshot does not model.
+    /// True if the start also depends on conditions that the snapshot does not model.
     pub by_model: bool,
 }
 
-/// A lower bound on a start.
+/// A lower bound on the time of a start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Earliest {
     /// The job cannot start before this time, in nanoseconds after the snapshot.
@@ -183,8 +184,8 @@ pub enum Earliest {
 }
 
 impl Row {
-    /// Returns the least time, in nanoseconds, by which the job has started in at least the fraction `part / of` of the
-    /// runs. Returns `None` if it started in fewer runs.
+    /// Returns the least time, in nanoseconds, by which the job has started in at least the fraction `part /
+    /// of` of the runs. Returns `None` if the job started in fewer runs.
     #[must_use]
     pub fn quantile(&self, part: u64, of: u64) -> Option<u64> {
         let rank = (u128::from(part) * u128::from(self.runs)).div_ceil(u128::from(of)).max(1);

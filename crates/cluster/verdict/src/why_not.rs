@@ -1,7 +1,7 @@
-//! Why a start could not start now, and what would make it start (docs/why-not.md).
+//! Explains why a start could not start now, and which changes would let it start (docs/why-not.md).
 //!
-//! Every statement is a result of the predicate `may_start`: on the cluster as it is, with one condition lifted, with a
-//! higher limit, with more servers, or after stops.
+//! Every statement is a result of the predicate `may_start` on a cluster: the cluster as it is, the cluster
+//! with one condition lifted, with a higher limit, with more servers, or after stops.
 
 use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -19,14 +19,14 @@ const MOST_ADDED: u64 = 10_000;
 /// The largest number of server classes for which the fewest servers to add are computed.
 const MOST_CLASSES: usize = 200;
 
-/// Whether a start could start now.
+/// The answer to the question whether a start could start now.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum State {
     /// The start could start now.
     CouldStart {
         /// The servers of the tasks.
         assignment: Assignment,
-        /// Whether the start needs capacity that servers have beyond the capacity of their class.
+        /// True if the start needs capacity that servers have beyond the capacity of their class.
         is_beyond_rounding: bool,
     },
     /// The start could not start now.
@@ -52,50 +52,52 @@ pub enum Obstacle {
     ClassLimit(OnLimit),
     /// The free capacity of a resource on the servers.
     Free(usize),
-    /// A constraint on the servers of the tasks, of this kind.
+    /// A constraint of this kind on the servers of the tasks.
     Servers(Lifted),
-    /// The condition that all tasks of the gang start at the same moment, together with the users that start with it.
+    /// The condition that all tasks of the gang, and the users that start with it, start at the same moment.
     Gang,
 }
 
 /// A reason why a start could not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reason {
-    /// The condition.
+    /// The condition that stops the start.
     pub obstacle: Obstacle,
-    /// Whether the start could start if only this condition were lifted; `None` if that is not known.
+    /// True if the start could start if only this condition were lifted. `None` if that is not known.
     pub is_enough: Option<bool>,
-    /// The numbers of a bound; `None` for conditions on servers.
+    /// The numbers of a bound. `None` for conditions on servers.
     pub amounts: Option<Amounts>,
 }
 
-/// The numbers of a bound that a start would break.
+/// The numbers of a bound that a start would exceed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amounts {
     /// The usage now, including capacity that is kept back.
     pub usage: Rational,
-    /// The usage of tasks alone, without capacity that is kept back.
+    /// The usage of tasks alone now, without capacity that is kept back.
     pub by_tasks: Rational,
     /// The limit, the capacity, or the guarantee of a group of weight 0.
     pub limit: Rational,
-    /// The amount of the start.
+    /// The amount that the start takes.
     pub start: Rational,
-    /// The least limit or capacity with which this bound would not stop the start; `None` if no such amount is known.
+    /// The least limit or capacity with which this bound would not stop the start. `None` if no such amount
+    /// is known.
     pub least: Option<Rational>,
 }
 
-/// The free capacity of one resource for the tasks of one user of the start, on the servers where they may start.
+/// The free capacity of one resource for the tasks of one user of the start, on the servers where these tasks
+/// may start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Free {
     /// The user.
     pub user: usize,
     /// The resource.
     pub resource: usize,
-    /// The free amount on all these servers together. Overfull servers count as full.
+    /// The sum of the free amounts on these servers. Overfull servers count as full.
     pub total: Rational,
     /// The largest free amount on one of these servers, and this server.
     pub most: Option<(Rational, Place)>,
-    /// The demand of one task. If it depends on the class, the least demand.
+    /// The demand of one task. If the demand depends on the class, this is the least demand.
     pub task: Rational,
     /// The demand of all tasks of the gang.
     pub gang: Rational,
@@ -103,27 +105,27 @@ pub struct Free {
     pub servers: u64,
 }
 
-/// A limit to raise.
+/// A limit that would have to be raised.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Raise {
     /// The limit.
     pub obstacle: Obstacle,
     /// The limit now.
     pub from: Rational,
-    /// The limit that suffices.
+    /// The limit with which the start could start, as far as this limit stops it.
     pub to: Rational,
-    /// Whether no smaller limit suffices.
+    /// True if no smaller limit suffices.
     pub is_least: bool,
 }
 
-/// Servers to add.
+/// Servers of one class to add.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Addition {
     /// The class.
     pub class: usize,
     /// The number of servers.
     pub count: u64,
-    /// Whether fewer servers of this class do not suffice.
+    /// True if fewer servers of this class do not suffice.
     pub is_fewest: bool,
     /// The limits that have to be raised in addition.
     pub raise: Vec<Raise>,
@@ -136,46 +138,46 @@ pub struct Share {
     pub queue: String,
     /// The resource.
     pub resource: usize,
-    /// The usage now.
+    /// The usage of the queue now.
     pub usage: Rational,
-    /// The usage with the start.
+    /// The usage of the queue with the start.
     pub after: Rational,
-    /// The fair share.
+    /// The fair share of the queue.
     pub fair_share: Rational,
 }
 
-/// Why a start could not start now, and what would make it start.
+/// The explanation why a start could not start now, and which changes would let it start.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Explanation {
-    /// The user that was asked about.
+    /// The user whose start is explained.
     pub user: usize,
-    /// The users of the start, ascending, each with the number of its tasks.
+    /// The users of the start in ascending order, each with the number of its tasks.
     pub start: Vec<(usize, u64)>,
-    /// Whether the tasks are already admitted and need only servers.
+    /// True if the tasks are already admitted and need only servers.
     pub is_admitted: bool,
-    /// Whether the start could start.
+    /// The answer to the question whether the start could start now.
     pub state: State,
-    /// Further conditions that the snapshot does not model.
+    /// The conditions that the snapshot does not model and that may also stop the start.
     pub not_modelled: Vec<String>,
     /// The reasons why the start could not start.
     pub reasons: Vec<Reason>,
     /// The free capacity for each user of the start and each resource.
     pub free: Vec<Free>,
-    /// The number of tasks of the user's gang that fit on servers now, and whether this is proven to be the largest
-    /// number.
+    /// The largest number of tasks of the user's gang that was found to fit on servers now. The flag says
+    /// whether this is proven to be the largest number.
     pub room: Option<(u64, bool)>,
-    /// Whether the start would fit on servers if no other task ran; `None` if that is not known.
+    /// True if the start would fit on servers if no other task ran. `None` if that is not known.
     pub has_room_when_empty: Option<bool>,
     /// The number of waiting starts with a higher priority.
     pub ahead: usize,
-    /// The usage and the fair shares of the queues above the user, from the innermost queue; `None` if they were not
-    /// computed.
+    /// The usage and the fair shares of the queues above the user, from the innermost queue on. `None` if
+    /// they were not computed.
     pub shares: Option<Vec<Share>>,
-    /// Lists of limits to raise. The limits of each list together suffice.
+    /// Lists of limits to raise. Raising all limits of one list suffices.
     pub raise: Vec<Vec<Raise>>,
-    /// Numbers of servers to add, by class. Each entry suffices by itself.
+    /// The numbers of servers of a class to add. Each entry suffices alone.
     pub add: Vec<Addition>,
-    /// The fewest tasks to stop; `None` if the search does not apply.
+    /// The fewest tasks to stop. `None` if the search does not apply.
     pub stop: Option<FewestStops>,
 }
 
@@ -195,7 +197,7 @@ pub struct Subject<'p> {
 }
 
 impl State {
-    /// Returns whether the start could start; `None` if that is not known.
+    /// Returns `true` if the start could start. Returns `None` if that is not known.
     #[must_use]
     pub fn could_start(&self) -> Option<bool> {
         match self {
@@ -207,8 +209,8 @@ impl State {
 }
 
 impl Explanation {
-    /// Returns whether the start could start. Returns `None` if that is not known, or if the start also depends on a
-    /// condition that the snapshot does not model.
+    /// Returns `true` if the start could start. Returns `None` if that is not known, or if the start also
+    /// depends on a condition that the snapshot does not model.
     #[must_use]
     pub fn could_start(&self) -> Option<bool> {
         self.state.could_start().filter(|could| !could || self.not_modelled.is_empty())
@@ -251,8 +253,8 @@ impl Explanation {
             explanation.without_servers(problem, rules, &rooms);
             return explanation;
         };
-        // The rounded servers are judged first, as in a verdict. If the start does not fit on them, the unrounded
-        // servers decide.
+        // The rounded servers are judged first, as in a verdict. If the start does not fit on them, the
+        // unrounded servers decide.
         let unrounded = standing.unrounded(allocation, &of.snapshot.rounded);
         let mut steps = STEPS_OF_A_VERDICT;
         let mut asked = Asked::new(standing, user, is_admitted);
@@ -275,7 +277,7 @@ impl Explanation {
         explanation
     }
 
-    /// Explains a start by the bounds of groups alone, if the servers of tasks are not known.
+    /// Explains a start by the bounds of groups alone. This is used if the servers of tasks are not known.
     fn without_servers(&mut self, problem: &Problem, rules: &TaskRules, rooms: &Rooms<'_>) {
         self.state = State::NoPlacements;
         if self.is_admitted {
@@ -304,8 +306,8 @@ impl Explanation {
                 let is_enough = if others_hold { answer } else { Some(false) };
                 reasons.push(Reason { obstacle, is_enough, amounts: None });
             };
-            // A condition is a reason if the start would fit on servers without the condition. A resource is also a
-            // reason if it alone stops the start on the servers where the tasks may run.
+            // A condition is a reason if the start would fit on servers without the condition. A resource is
+            // also a reason if its lack alone stops the start on the servers where the tasks may run.
             let mut fallback = Vec::new();
             for r in asked.resources() {
                 let without = known(&asked.find(&asked.without_resource(r), steps));
@@ -377,7 +379,7 @@ impl Explanation {
     }
 }
 
-/// The start that is explained, and the cluster.
+/// The start that is explained, and the cluster in which it is explained.
 struct Asked<'p> {
     standing: Standing<'p>,
     user: usize,
@@ -451,15 +453,15 @@ impl<'p> Asked<'p> {
         self.start.iter().map(|(n, gang)| most(*n).unwrap_or_default() * *gang).sum()
     }
 
-    /// Returns the cluster with enough of one resource for the start on every server.
+    /// Returns the cluster with enough of one resource on every server for the whole start.
     fn without_resource(&self, r: usize) -> Standing<'p> {
         let mut standing = self.standing.clone();
         standing.servers.set_free(r, &self.plenty(r));
         standing
     }
 
-    /// Returns the cluster with enough of every other resource for the start on every server, and without limits on
-    /// classes.
+    /// Returns the cluster with enough of every resource except `r` on every server for the whole start, and
+    /// without limits on classes.
     fn only_resource(&self, r: usize) -> Standing<'p> {
         let mut standing = self.standing.for_admitted();
         for k in (0..self.problem().n_resources()).filter(|k| *k != r) {
@@ -501,7 +503,7 @@ impl<'p> Asked<'p> {
         self.plenty(r)
     }
 
-    /// Returns the amounts of a limit on classes for the explanation.
+    /// Returns the amounts of a limit on classes that the explanation states.
     fn under(&self, at: OnLimit, raise: &Raise) -> Amounts {
         let usage = Rational::from(&raise.from - self.standing.rooms.left_of(at));
         let start = Rational::from(&raise.to - &usage);
@@ -509,7 +511,7 @@ impl<'p> Asked<'p> {
         Amounts { by_tasks: usage.clone(), usage, limit: raise.from.clone(), start, least }
     }
 
-    /// Returns whether the start has a constraint of a kind on its servers.
+    /// Returns `true` if the start has a constraint of a kind on its servers.
     fn has(&self, kind: Lifted) -> bool {
         let rules = self.standing.rules;
         let any = |is: &dyn Fn(usize) -> bool| self.start.iter().any(|(n, _)| is(*n));
@@ -522,7 +524,7 @@ impl<'p> Asked<'p> {
         }
     }
 
-    /// Returns whether a kind of constraint leaves some user of the start without any server class.
+    /// Returns `true` if a kind of constraint leaves some user of the start without any server class.
     fn has_no_class(&self, kind: Lifted) -> bool {
         let problem = self.problem();
         let is_barred = |n: usize| match kind {
@@ -569,7 +571,8 @@ impl<'p> Asked<'p> {
                 for class in &classes {
                     free.total += self.standing.servers.free_of_class(*class, r);
                     let listed = &self.standing.servers.classes[*class];
-                    // The other servers are not listed because they are empty and no start needs so many empty servers.
+                    // Servers that are not listed are empty. They are not listed because no start needs so
+                    // many empty servers.
                     let others = problem.servers()[*class].count().saturating_sub(listed.len() as u64);
                     let capacity = &problem.servers()[*class].capacity()[r];
                     free.servers += if capacity >= demand(*class) { others } else { 0 };
@@ -587,8 +590,8 @@ impl<'p> Asked<'p> {
         all
     }
 
-    /// Returns the largest number of tasks of the user that fit on servers, and whether this number is proven to be the
-    /// largest.
+    /// Returns the largest number of tasks of the user that is known to fit on servers, and whether it is
+    /// proven to be the largest.
     fn room(&self, steps: &mut u64) -> (u64, bool) {
         let (mut low, mut high) = (0, gang(self.problem(), self.user));
         let mut is_known = true;
@@ -605,7 +608,7 @@ impl<'p> Asked<'p> {
         (low, is_known)
     }
 
-    /// Returns whether one task of a user could start alone.
+    /// Returns `true` if one task of a user could start alone.
     fn one_task(&self, n: usize, steps: &mut u64) -> Option<bool> {
         let demand = self.problem().users()[n].base_demand().entries();
         let amounts: Vec<(usize, Rational)> = demand.iter().filter(|(_, d)| !d.is_zero()).cloned().collect();
@@ -616,8 +619,8 @@ impl<'p> Asked<'p> {
         known(&self.standing.find_servers_for(&[(n, 1)], steps))
     }
 
-    /// Returns the least value of a limit on classes with which the start fits on servers. `answer` is the answer
-    /// without this limit.
+    /// Returns the least value of a limit on classes with which the start fits on servers. `answer` is the
+    /// answer of the search without this limit.
     fn least_under(&self, at: OnLimit, answer: Answer, steps: &mut u64) -> Raise {
         let (r, limit) = &self.problem().groups().list()[at.group].on[at.on].limit[at.at];
         let usage = Rational::from(limit - self.standing.rooms.left_of(at));
@@ -629,7 +632,8 @@ impl<'p> Asked<'p> {
         };
         let same = demands.first().filter(|first| demands.iter().all(|d| d == *first));
         if let (Some(d), [(_, gang)]) = (same, &self.start[..]) {
-            // Every task takes the same amount under the limit, so a search over the number of tasks there suffices.
+            // Every task takes the same amount under the limit. So a search over the number of tasks under
+            // the limit suffices.
             let (mut low, mut high) = (0, *gang);
             let mut is_least = true;
             while low < high {
@@ -657,8 +661,9 @@ impl<'p> Asked<'p> {
         Raise { obstacle, from: limit.clone(), to: usage + taken, is_least: false }
     }
 
-    /// Returns the fewest servers of a class with which the start could start, apart from limits of groups. Returns
-    /// `None` if no number is known to suffice. `trial` is a copy of the cluster that is unchanged afterwards.
+    /// Returns the fewest servers of a class with which the start could start, apart from limits of groups.
+    /// Returns `None` if no number is known to suffice. `trial` is a copy of the cluster, which is unchanged
+    /// after the call.
     fn fewest_servers(
         &self,
         trial: &mut Standing<'_>,
@@ -668,7 +673,7 @@ impl<'p> Asked<'p> {
         steps: &mut u64,
     ) -> Option<Addition> {
         let capacity = self.problem().servers()[class].capacity();
-        // At least this many servers are needed for the capacity that is kept back.
+        // At least this many servers are needed for capacity that is kept back.
         let mut low = 0;
         for of in broken {
             if let (Bound::KeptBack(r), Some(least)) = (&of.bound, &of.least) {
@@ -718,7 +723,7 @@ fn known(answer: &Answer) -> Option<bool> {
     }
 }
 
-/// Returns the obstacle of a bound.
+/// Returns the obstacle that corresponds to a bound.
 fn obstacle(bound: &Bound) -> Obstacle {
     match bound {
         Bound::Limit(v, r) => Obstacle::Limit(*v, *r),
@@ -728,8 +733,9 @@ fn obstacle(bound: &Bound) -> Obstacle {
     }
 }
 
-/// Returns the reasons for broken bounds. `on_servers` says whether the start fits on servers. It is `None` if the
-/// servers of tasks are not known, and `Some(None)` if the search was too large.
+/// Returns the reasons for the bounds that the start would exceed. `on_servers` says whether the start fits
+/// on servers. It is `None` if the servers of tasks are not known, and `Some(None)` if the search was too
+/// large.
 fn of_bounds(
     broken: &[Broken],
     amounts: &[(usize, Rational)],
@@ -738,7 +744,7 @@ fn of_bounds(
     let mut reasons: Vec<Reason> = Vec::new();
     for of in broken {
         let obstacle = obstacle(&of.bound);
-        // The weight of a group may stop the start by several resources. They count as one reason.
+        // The weight of a group may stop the start by several resources, which count as one reason.
         if reasons.iter().any(|known| known.obstacle == obstacle) {
             continue;
         }
@@ -761,8 +767,8 @@ fn of_bounds(
     reasons
 }
 
-/// Returns the least limit with which a broken bound would not be broken; `None` if the bound is not a limit that can
-/// be raised.
+/// Returns the least limit with which an exceeded bound would not be exceeded. Returns `None` if the bound is
+/// not a limit that can be raised.
 fn raise_of(of: &Broken) -> Option<Raise> {
     let Bound::Limit(v, r) = of.bound else { return None };
     let to = of.least.clone()?;

@@ -1,4 +1,4 @@
-//! The board: the latest verdict and the counts of a watch, which the server reads.
+//! The board: the latest verdict and the counts of a watch. The server reads them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -13,19 +13,20 @@ use crate::error::Failure;
 use crate::round::{Judged, STEPS};
 
 const MILLISECONDS: f64 = 1000.0;
-/// The time that a round may take in addition to the time for its commands. A watch that takes longer counts as stuck.
+/// The time that a round may take in addition to the time for its commands. A watch whose round takes longer
+/// counts as stuck.
 const SLACK: Duration = Duration::from_secs(120);
 
 /// The state of a watch. The watcher writes it, and the server reads it.
 #[derive(Debug)]
 pub struct Board {
-    /// The name of the system; empty for snapshots.
+    /// The name of the system. Empty if the watch reads snapshots.
     pub system: &'static str,
-    /// The time from the start of a round to the start of the next one.
+    /// The time from the start of a round to the start of the next round.
     pub every: Duration,
-    /// The time for all commands of a round.
+    /// The time limit for all commands of a round.
     pub timeout: Duration,
-    /// The file of the history.
+    /// The file of the history. `None` if the watch has no history.
     pub history: Option<PathBuf>,
     /// The time at which the watch began, in milliseconds since 1970.
     pub begun: i64,
@@ -35,7 +36,7 @@ pub struct Board {
 /// The state of a watch: its latest verdict, and the counts of its rounds and failures.
 #[derive(Debug, Clone, Default)]
 pub struct State {
-    /// The latest verdict.
+    /// The latest verdict. `None` before the first verdict.
     pub judged: Option<Arc<Judged>>,
     /// The number of rounds.
     pub rounds: u64,
@@ -43,15 +44,16 @@ pub struct State {
     pub failures: BTreeMap<&'static str, u64>,
     /// The number of rounds that could not be written to the history.
     pub history_failures: u64,
-    /// The time at which the latest round began, in milliseconds since 1970; `None` before the first round.
+    /// The time at which the latest round began, in milliseconds since 1970. `None` before the first round.
     pub last_round: Option<i64>,
-    /// The time at which the latest round ended, in milliseconds since 1970; `None` before the first round.
+    /// The time at which the latest round ended, in milliseconds since 1970. `None` before the first round
+    /// has ended.
     pub ended: Option<i64>,
     /// The seconds that the latest round took.
     pub seconds: f64,
-    /// The reason why the latest round gave no verdict; `None` if it gave a verdict.
+    /// The reason why the latest round gave no verdict. `None` if it gave a verdict.
     pub failure: Option<String>,
-    /// The reason why the latest round is not in the history; `None` if it is.
+    /// The reason why the latest round is not in the history. `None` if it is in the history.
     pub history_failure: Option<String>,
 }
 
@@ -104,7 +106,7 @@ impl Board {
         }
     }
 
-    /// Returns whether rounds end on time, with or without a verdict.
+    /// Returns `true` if rounds end on time, with or without a verdict.
     #[must_use]
     pub fn is_healthy(&self, now: i64) -> bool {
         let last = self.lock().ended.unwrap_or(self.begun);
@@ -112,8 +114,8 @@ impl Board {
         now.saturating_sub(last) <= i64::try_from(most.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// Returns the sentences above a page with an old verdict. There are none if the verdict is that of the latest
-    /// round and not old.
+    /// Returns the sentences that stand above the page if its verdict is old or not from the latest round.
+    /// Returns no sentences in all other cases.
     #[must_use]
     pub fn notice(&self, now: i64) -> Vec<String> {
         let state = self.state();
@@ -133,7 +135,7 @@ impl Board {
         said
     }
 
-    /// Returns the document about the rounds.
+    /// Returns the JSON document about the rounds.
     #[must_use]
     pub fn status(&self, now: i64) -> Value {
         let state = self.state();

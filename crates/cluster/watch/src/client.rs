@@ -1,4 +1,4 @@
-//! Runs the client of a system, without a shell, for a limited time.
+//! Runs the client of a system, without a shell and for a limited time.
 
 use std::fmt;
 use std::fs::File;
@@ -12,9 +12,9 @@ use evenhand_problem::printable;
 use crate::error::{Failure, WatchError};
 use crate::stop::Stop;
 
-/// The least and the largest time between two checks whether a client has ended.
+/// The shortest and the longest time between two checks whether a client has ended.
 const BETWEEN_LOOKS: [Duration; 2] = [Duration::from_millis(1), Duration::from_millis(50)];
-/// The most bytes of a client's standard error that a message repeats.
+/// The largest number of bytes of a client's standard error that a message repeats.
 const MOST_ERRORS: usize = 400;
 
 /// A program and its arguments.
@@ -24,16 +24,17 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// Returns the command line of these words. The first word is the program.
+    /// Returns the command line with the words `words`. The first word is the program.
     #[must_use]
     pub fn new(words: impl IntoIterator<Item = String>) -> Self {
         Self { words: words.into_iter().collect() }
     }
 
-    /// Splits a text into words as a POSIX shell does. Nothing is expanded: no variables, no patterns, no pipes.
+    /// Splits a text into words as a POSIX shell does, but expands no variables and no patterns, and runs no
+    /// pipes.
     ///
     /// # Errors
-    /// [`WatchError::CommandLine`] if there is no word, or a quotation mark is not closed.
+    /// [`WatchError::CommandLine`] if the text has no words, or a quotation mark is not closed.
     ///
     /// # Examples
     /// ```
@@ -53,11 +54,12 @@ impl CommandLine {
         &self.words
     }
 
-    /// Runs the command. Returns its output in a file without a name. The clock of the system limits the time.
+    /// Runs the command, and returns its output in a file without a name. The time limit is measured by the
+    /// clock of the system.
     ///
     /// # Errors
-    /// [`Failure`] if the command cannot be started, ends with an error, prints nothing or too much, does not end before `end`,
-    /// or the watch is to stop.
+    /// [`Failure`] if the command cannot be started, ends with an error, prints nothing or too much, or does
+    /// not end before `end`. Also if the watch is asked to stop.
     pub fn run(&self, end: Instant, limit: Duration, stop: &Stop) -> Result<File, Failure> {
         let failure = |message: String| Failure::Client { command: printable(&self.to_string()), message };
         let file = || tempfile::tempfile().map_err(|error| failure(format!("no temporary file: {error}")));
@@ -126,7 +128,7 @@ impl fmt::Display for CommandLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match shlex::try_join(self.words.iter().map(String::as_str)) {
             Ok(line) => f.write_str(&line),
-            // A word contains a null character.
+            // One of the words contains a null character.
             Err(_) => f.write_str(&self.words.join(" ")),
         }
     }
@@ -143,7 +145,7 @@ fn end_group(child: &mut Child) {
     let _status = child.wait();
 }
 
-/// Returns what a client printed on standard error, as the rest of a message.
+/// Returns what a client printed on standard error, as the end of a message.
 fn said(errors: &mut File) -> String {
     let mut bytes = Vec::new();
     let mut read = |bytes: &mut Vec<u8>| -> io::Result<()> {

@@ -1,16 +1,16 @@
-//! The time of day. Tests use a simulated clock instead.
+//! The time of day. Tests use a simulated clock.
 
 use std::fmt::Debug;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use crate::stop::Stop;
 
-/// A clock by which rounds are started.
+/// A clock that determines when rounds start.
 pub trait Clock: Debug + Send + Sync {
     /// Returns the time in milliseconds since 1970.
     fn now(&self) -> i64;
 
-    /// Waits for a time, or until the watch is to stop.
+    /// Waits for a time, or until the watch is asked to stop.
     fn sleep(&self, duration: Duration, stop: &Stop);
 }
 

@@ -14,15 +14,15 @@ pub enum Failure {
     Client {
         /// The command.
         command: String,
-        /// The error in words.
+        /// A description of the error.
         message: String,
     },
-    /// A client took too long and was ended.
+    /// A client took longer than the time limit and was ended.
     #[error("`{command}` took longer than {} seconds and was ended (--timeout raises the limit)", .limit.as_secs_f64())]
     Timeout {
         /// The command.
         command: String,
-        /// The time for all commands of a round.
+        /// The time limit for all commands of a round.
         limit: Duration,
     },
     /// The dump is cut off, or is refused for another reason.
@@ -40,7 +40,7 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// The reasons, as metrics and the history name them.
+    /// The reasons, as they are named in metrics and in the history.
     pub const REASONS: [&'static str; 5] = ["client", "timeout", "dump", "limit", "verdict"];
 
     /// Returns the reason in one word.
@@ -64,7 +64,7 @@ pub enum WatchError {
     /// A command line is empty, or has a quotation mark that is not closed.
     #[error("--command: `{0}` is no command line: it is empty, or a quotation mark is not closed")]
     CommandLine(String),
-    /// The system has no client that prints its dump.
+    /// No client of the system prints its dump.
     #[error("{0} has no client that is known here: state the commands that print its dump with --command")]
     NoClient(&'static str),
     /// The address is not a loopback address.
@@ -73,12 +73,12 @@ pub enum WatchError {
          127.0.0.1 behind a proxy, or add --insecure"
     )]
     NotLoopback(String),
-    /// The address cannot be listened on.
+    /// The program cannot listen on the address.
     #[error("--listen {address}: {source}")]
     Listen {
         /// The address.
         address: String,
-        /// The system's error.
+        /// The error that the system reported.
         source: std::io::Error,
     },
     /// A file is not a history.
@@ -112,7 +112,7 @@ pub enum WatchError {
     History {
         /// The file.
         file: PathBuf,
-        /// The error in words.
+        /// A description of the error.
         message: String,
     },
     /// A thread or its runtime cannot be started.

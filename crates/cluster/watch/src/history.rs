@@ -1,7 +1,8 @@
 //! The history: a SQLite file with a row for each round, and the amounts of each queue and resource.
 //!
-//! The file is in WAL mode, and each round is one transaction, which is on the disk when [`History::add`] returns. A process that is
-//! killed therefore loses no finished round. Readers such as `report` work at the same time.
+//! The file is in WAL mode. Each round is one transaction, which is on the disk when [`History::add`]
+//! returns. If the process is killed, no finished round is therefore lost. Readers such as `report` can read
+//! the file while a watch writes to it.
 
 use std::collections::HashMap;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -21,16 +22,16 @@ mod usage;
 
 pub use usage::usage;
 
-/// The number in the header of the file that names the program of the file: the letters `Evhn`.
+/// The number in the header of the file that identifies the program: the letters `Evhn`.
 const APPLICATION: i64 = 0x4576_686e;
 /// The version of the tables.
 const VERSION: i64 = 1;
 /// The first bytes of every SQLite file.
 const HEADER: &[u8; 16] = b"SQLite format 3\0";
-/// The time that a writer waits for a reader, and a reader for a writer.
+/// The time that a writer waits for a reader, and that a reader waits for a writer.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// The number of attempts to lock a history, and the time between two of them.
+/// The number of attempts to lock a history, followed by the time between two attempts.
 const LOCK_TRIES: u32 = 20;
 const BETWEEN_LOCK_TRIES: Duration = Duration::from_millis(50);
 
@@ -80,23 +81,23 @@ pub struct History {
     _lock: File,
 }
 
-/// The result of a round, for the history.
+/// The result of a round that is added to the history.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry<'a> {
     /// The time at which the round began, in milliseconds since 1970.
     pub time: i64,
-    /// The time that the round took.
+    /// The duration of the round.
     pub took: Duration,
-    /// The verdict, or the reason why there is none.
+    /// The verdict, or the reason why the round gave no verdict.
     pub result: Result<&'a Judged, &'a Failure>,
 }
 
 impl History {
-    /// Opens a history of a system, or creates it. Rounds are kept for the time `keep`.
+    /// Opens or creates the history of a system. Rounds are removed when they are older than `keep`.
     ///
     /// # Errors
-    /// [`WatchError`] if the file is another SQLite file or of another system, another program writes to it, or it cannot be
-    /// written.
+    /// [`WatchError`] if the file is another SQLite file, if it is the history of another system, if another
+    /// program writes to it, or if it cannot be written.
     pub fn open(file: &Path, system: &str, keep: Duration) -> Result<Self, WatchError> {
         let failed = |error: rusqlite::Error| error_of(file, &error);
         let lock = lock(file)?;
@@ -145,9 +146,10 @@ impl History {
     pub fn add(&mut self, entry: &Entry<'_>) -> Result<(), WatchError> {
         let added = self.write(entry);
         if added.is_err() {
-            // The numbers that an undone transaction gave to names do not exist in the file.
+            // The ids that an undone transaction assigned to names are not in the file.
             self.names.clear();
-            // Moving the WAL into the file frees space for the next round. On a full disk this may fail too.
+            // Moving the WAL into the file frees space for the next round. On a full disk this may fail as
+            // well.
             let _ = self.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
         }
         added.map_err(|error| error_of(&self.file, &error))
@@ -235,13 +237,13 @@ fn forget(transaction: &Transaction<'_>, now: i64, keep: Duration) -> rusqlite::
     old.iter().try_for_each(|id| delete.execute([id]).map(drop))
 }
 
-/// Returns the number of a name. A new name is added to the file.
+/// Returns the id of a name. A new name is added to the file.
 fn name(
     transaction: &Transaction<'_>,
     names: &mut HashMap<String, i64>,
     name: &str,
 ) -> rusqlite::Result<i64> {
-    /// The most names whose numbers are kept in memory.
+    /// The largest number of names whose ids are stored in memory.
     const MOST: usize = 100_000;
     if let Some(id) = names.get(name) {
         return Ok(*id);
@@ -256,7 +258,8 @@ fn name(
     Ok(id)
 }
 
-/// Returns an exact number as it is stored: a whole number of 64 bits, or a text such as `5/7`.
+/// Returns an exact number in the form in which it is stored: a whole number of 64 bits, or a text such as
+/// `5/7`.
 fn exact(value: &Rational) -> Value {
     match value.numer().to_i64() {
         Some(whole) if value.is_integer() => Value::Integer(whole),
@@ -264,7 +267,7 @@ fn exact(value: &Rational) -> Value {
     }
 }
 
-/// Returns a stored number as the nearest double.
+/// Returns the double that is nearest to a stored number.
 fn nearest(value: ValueRef<'_>) -> f64 {
     match value {
         ValueRef::Integer(whole) => whole as f64,
@@ -276,7 +279,7 @@ fn nearest(value: ValueRef<'_>) -> f64 {
     }
 }
 
-/// Locks a history by a file next to it. The lock ends with the program, but the lock file stays.
+/// Locks a history by a lock file next to it. The lock ends with the program, but the lock file remains.
 fn lock(file: &Path) -> Result<File, WatchError> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let path = file.with_file_name(format!(".{name}.lock"));
@@ -286,11 +289,11 @@ fn lock(file: &Path) -> Result<File, WatchError> {
     };
     let opened = OpenOptions::new().create(true).truncate(false).write(true).open(&path);
     let opened = opened.map_err(|error| failed(&error))?;
-    // A child process that was just started may still have the lock of its parent, until it has loaded its own program.
+    // A child process that has just been started shares the lock of its parent until it runs its own program.
     for _ in 0..LOCK_TRIES {
         match opened.try_lock() {
             Err(TryLockError::WouldBlock) => std::thread::sleep(BETWEEN_LOCK_TRIES),
-            // On file systems without locks, two watches cannot be told apart.
+            // On file systems without locks, a second watch is not noticed.
             Ok(()) | Err(TryLockError::Error(_)) => return Ok(opened),
         }
     }
@@ -310,7 +313,7 @@ fn fact(connection: &Connection, name: &str) -> rusqlite::Result<Option<String>>
     connection.query_row("SELECT value FROM facts WHERE name = ?1", [name], |row| row.get(0)).optional()
 }
 
-/// Refuses a file that is not a history, or that a later version wrote.
+/// Refuses a file that is not a history, or that a later version of this program wrote.
 fn check(file: &Path, connection: &Connection) -> Result<(), WatchError> {
     let number = |pragma: &str| -> Result<i64, WatchError> {
         let found = connection.query_row(&format!("PRAGMA {pragma}"), [], |row| row.get(0));
@@ -326,7 +329,7 @@ fn check(file: &Path, connection: &Connection) -> Result<(), WatchError> {
     Ok(())
 }
 
-/// Returns whether a file begins as every SQLite file does. `false` for a file that cannot be read.
+/// Returns `true` if a file begins with the header of SQLite. Returns `false` if the file cannot be read.
 #[must_use]
 pub fn is_sqlite(file: &Path) -> bool {
     let mut bytes = [0; HEADER.len()];
@@ -334,7 +337,8 @@ pub fn is_sqlite(file: &Path) -> bool {
     std::fs::metadata(file).is_ok_and(|of| of.is_file()) && { read }().is_ok() && bytes == *HEADER
 }
 
-/// Reads the rounds of a history since a time in milliseconds since 1970. A watch may write to the history meanwhile.
+/// Reads the rounds of a history since the time `since`, in milliseconds since 1970. A watch may write to the
+/// history at the same time.
 ///
 /// # Errors
 /// [`WatchError`] if the file is not a history or cannot be read.
@@ -362,7 +366,8 @@ fn reader(file: &Path) -> rusqlite::Result<Connection> {
 }
 
 fn read(connection: &Connection, since: i64) -> rusqlite::Result<OverTime> {
-    // All queries are in one transaction, so that they see the same rounds even if a watch adds one meanwhile.
+    // All queries belong to one transaction, so they see the same rounds even if a watch adds a round at the
+    // same time.
     let transaction = connection.unchecked_transaction()?;
     let system = fact(&transaction, "system")?.unwrap_or_default();
     let title =

@@ -1,4 +1,5 @@
-//! One round: takes the dump, imports it, and judges it within limits of work and memory.
+//! One round of a watch: it takes the dump, imports the dump, and judges the snapshot within limits of work
+//! and memory.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -28,14 +29,14 @@ use crate::stop::Stop;
 /// The commands that print the state of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// Commands that each print a file of the dump of a system.
+    /// The commands of a system, each of which prints a file of the dump.
     Dump(System, Vec<CommandLine>),
-    /// A command that prints a snapshot, as `import` writes it.
+    /// A command that prints a snapshot in the format of `evenhand import`.
     Snapshot(CommandLine),
 }
 
 impl Source {
-    /// Returns the name of the system; empty for a snapshot.
+    /// Returns the name of the system. Returns an empty name for a snapshot.
     #[must_use]
     pub fn system(&self) -> &'static str {
         match self {
@@ -59,28 +60,29 @@ impl Source {
 pub struct Settings {
     /// The commands that print the state of the cluster.
     pub source: Source,
-    /// The time for all commands of a round together.
+    /// The time limit for all commands of a round together.
     pub timeout: Duration,
-    /// The rule of the fair shares: `None` is that of the snapshot's scheduler, and `Some(None)` is the problem's own share.
+    /// The rule of the fair shares. `None` stands for the rule of the snapshot's scheduler, and `Some(None)`
+    /// for the share that the problem states.
     pub rule: Option<Option<Rule>>,
-    /// The fraction of its fair share that a queue may lack.
+    /// The fraction of its fair share that a queue may lack without being below its fair share.
     pub tolerance: Rational,
     /// The options for the import of the dump.
     pub import: Options,
     /// The limits of work and memory of a round.
     pub limits: Limits,
-    /// Whether the page and the document of a verdict are created.
+    /// True if each round creates the page and the JSON document of the verdict.
     pub is_shown: bool,
 }
 
-/// A queue in the history: its label, its waiting tasks, and whether it is below its fair share by a whole task.
+/// A queue of a round in the history.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct QueueRow {
-    /// The label, which is unique.
+    /// The label of the queue, which is unique.
     pub queue: String,
-    /// The number of waiting tasks; `None` if it is unlimited.
+    /// The number of waiting tasks. `None` if the number is unlimited.
     pub waiting: Option<Rational>,
-    /// Whether the queue is below its fair share by a whole task.
+    /// True if the queue is below its fair share by a whole task.
     pub is_below: bool,
     /// The amounts by resource.
     pub shares: Vec<ShareRow>,
@@ -91,34 +93,35 @@ pub struct QueueRow {
 pub struct ShareRow {
     /// The resource.
     pub resource: String,
-    /// The usage.
+    /// The amount that the queue uses.
     pub usage: Rational,
-    /// The fair share.
+    /// The fair share of the queue.
     pub fair_share: Rational,
-    /// The amount that the queue lacks.
+    /// The amount that the queue lacks to its fair share.
     pub lacking: Rational,
-    /// The guarantee, if there is one.
+    /// The guarantee. `None` if the queue has no guarantee.
     pub guarantee: Option<Rational>,
-    /// The limit, if there is one.
+    /// The limit. `None` if the queue has no limit.
     pub limit: Option<Rational>,
 }
 
 /// The verdict of a round.
 #[derive(Debug, Clone)]
 pub struct Judged {
-    /// The time at which the dump was begun, in milliseconds since 1970.
+    /// The time at which the client was started, in milliseconds since 1970.
     pub time: i64,
-    /// The seconds for the client, the import and the verdict.
+    /// The seconds that the client, the import and the verdict took.
     pub seconds: [f64; 3],
-    /// SHA-256 of the snapshot as `import` writes it.
+    /// The SHA-256 of the snapshot in the format of `evenhand import`.
     pub sha256: String,
-    /// The first sentence of the answer.
+    /// The first sentence of the verdict's answer.
     pub answer: String,
-    /// Whether the verdict has the exit status 0.
+    /// True if the exit status of the verdict is 0.
     pub is_fair: bool,
-    /// Whether the verdict is complete: it is known whether each waiting task could start, and every axiom is checked.
+    /// True if the verdict is complete: every axiom is checked, and it is known for each waiting task whether
+    /// the task could start.
     pub is_decided: bool,
-    /// The number of starts that could start now; `None` if that is not known.
+    /// The number of starts that could happen now. `None` if the number is not known.
     pub could_start: Option<u64>,
     /// The number of tasks, conditions and other data that the snapshot leaves out.
     pub not_modelled: u64,
@@ -126,13 +129,13 @@ pub struct Judged {
     pub queues: Vec<QueueRow>,
     /// The metrics.
     pub metrics: Arc<Vec<Metric>>,
-    /// The page of the verdict; empty unless [`Settings::is_shown`].
+    /// The page of the verdict. Empty unless [`Settings::is_shown`] is set.
     pub page: Arc<str>,
-    /// The document of the verdict; empty unless [`Settings::is_shown`].
+    /// The JSON document of the verdict. Empty unless [`Settings::is_shown`] is set.
     pub document: Arc<str>,
 }
 
-/// The steps of a round, as metrics name them.
+/// The names of the steps of a round in metrics.
 pub const STEPS: [&str; 3] = ["client", "import", "verdict"];
 
 impl From<ImportError> for Failure {
@@ -147,11 +150,11 @@ impl From<ClusterError> for Failure {
     }
 }
 
-/// Runs one round. `time` is its beginning, in milliseconds since 1970.
+/// Runs one round. `time` is the beginning of the round in milliseconds since 1970.
 ///
 /// # Errors
-/// [`Failure`] if the client fails, the dump is refused, a limit is reached, or there is no verdict. A panic is a defect and becomes
-/// a failure, so that the watch goes on.
+/// [`Failure`] if the client fails, the dump is refused, a limit is reached, or there is no verdict. A panic
+/// is a defect. It becomes a failure of this round, so that the watch continues.
 pub fn round(settings: &Settings, time: i64, stop: &Stop) -> Result<Judged, Failure> {
     let begun = Instant::now();
     let files = take(settings, begun, stop)?;
@@ -159,7 +162,7 @@ pub fn round(settings: &Settings, time: i64, stop: &Stop) -> Result<Judged, Fail
     attempt(&settings.limits, || judge(settings, files, time, taken))
 }
 
-/// Runs all commands, one after the other.
+/// Runs all commands one after the other, and returns the files that they print.
 fn take(settings: &Settings, begun: Instant, stop: &Stop) -> Result<Vec<(String, File)>, Failure> {
     let end = begun + settings.timeout;
     let mut files = Vec::new();
@@ -173,7 +176,8 @@ fn take(settings: &Settings, begun: Instant, stop: &Stop) -> Result<Vec<(String,
     Ok(files)
 }
 
-/// Refuses a text of Slurm that does not end with a line feed. No other sign shows that such a text is cut off.
+/// Refuses a text of Slurm that does not end with a line feed. The missing line feed is the only sign that
+/// such a text is cut off.
 fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Failure> {
     let io = |error: std::io::Error| Failure::Dump(format!("`{command}`: {error}"));
     let mut first = [0];
@@ -182,7 +186,7 @@ fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Fail
     file.seek(SeekFrom::End(-1)).map_err(io)?;
     file.read_exact(&mut last).map_err(io)?;
     file.rewind().map_err(io)?;
-    // Parsers notice by themselves if JSON or a compressed file is cut off.
+    // The parsers report an error by themselves if JSON or a compressed file is cut off.
     let is_text = first[0].is_ascii_graphic() && !matches!(first[0], b'{' | b'[');
     if is_text && last[0] != b'\n' {
         let command = printable(&command.to_string());
@@ -193,8 +197,8 @@ fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Fail
     Ok(())
 }
 
-/// Runs a computation within limits, which also apply to the threads of the current pool. A panic becomes a failure of
-/// this round.
+/// Runs a computation within limits. The limits also apply to the threads of the current pool. A panic
+/// becomes a failure of this round.
 fn attempt<T>(limits: &Limits, work: impl FnOnce() -> Result<T, Failure>) -> Result<T, Failure> {
     let outside = handle();
     let done = catch_unwind(AssertUnwindSafe(|| {
@@ -208,7 +212,7 @@ fn attempt<T>(limits: &Limits, work: impl FnOnce() -> Result<T, Failure>) -> Res
     match done {
         Ok(Ok(done)) => done,
         Ok(Err(exceeded)) => Err(Failure::Limit(exceeded.to_string())),
-        // The limits of an outer computation were reached.
+        // The limits of an enclosing computation were reached.
         Err(payload) if exceeded(&*payload).is_some() => resume_unwind(payload),
         Err(payload) => {
             let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
@@ -259,7 +263,8 @@ fn judge(settings: &Settings, files: Vec<(String, File)>, time: i64, taken: f64)
     let (mut page, mut document) = (String::new(), String::new());
     if settings.is_shown {
         let compared = compared(&snapshot, &found.problem, found.rule)?;
-        // A dump states no time, or a time in the client's time zone. The page shows the time of the round instead.
+        // The dump states no time, or a time in the time zone of the client. The page shows the time of the
+        // round instead.
         if snapshot.sources.is_empty() {
             snapshot.sources.push(Origin::default());
         }
@@ -286,8 +291,8 @@ fn judge(settings: &Settings, files: Vec<(String, File)>, time: i64, taken: f64)
     Ok(judged)
 }
 
-/// Returns the rows of the queues for the history. Resources are left out for a queue that neither uses them nor is
-/// entitled to them.
+/// Returns the rows of the queues for the history. A resource is left out of the row of a queue that neither
+/// uses the resource nor is entitled to it.
 fn queues(found: &Verdict) -> Vec<QueueRow> {
     let problem = &found.problem;
     let row = |(row, queue): (&evenhand_cluster::Row, String)| {
@@ -314,7 +319,7 @@ fn queues(found: &Verdict) -> Vec<QueueRow> {
     found.queues.iter().zip(labels(&found.queues)).map(row).collect()
 }
 
-/// Returns a rational as the history stores it: `7` or `5/7`.
+/// Returns a rational in the format of the history: `7` or `5/7`.
 pub(crate) fn stored(value: &Rational) -> String {
     number::format(value)
 }

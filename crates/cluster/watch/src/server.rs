@@ -1,8 +1,9 @@
-//! The server: metrics, the page of the latest verdict, JSON, and whether the watch is healthy. It changes nothing.
+//! The server: metrics, the page of the latest verdict, JSON, and the health of the watch. The server changes
+//! nothing.
 //!
-//! One thread serves HTTP/1.1. It answers GET and HEAD, closes every connection after its answer, and ends connections that take
-//! too long. On a loopback address it refuses host names other than `localhost`, so that no page of another site can read the
-//! verdict through a name that it lets point to this machine.
+//! One thread serves HTTP/1.1. The server answers GET and HEAD, closes every connection after its answer, and
+//! ends connections that take too long. On a loopback address it refuses host names other than `localhost`.
+//! Otherwise a page of another site could read the verdict through a host name that points to this machine.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr, TcpListener};
@@ -25,17 +26,18 @@ use crate::error::WatchError;
 use crate::history::over_time;
 use crate::stop::Stop;
 
-/// The most connections at the same time. Further connections are closed without an answer.
+/// The largest number of simultaneous connections. Further connections are closed without an answer.
 const MOST_CONNECTIONS: usize = 64;
-/// The time for the head of a request, and for a whole connection.
+/// The time limit for receiving the head of a request, followed by the time limit for a whole connection.
 const HEAD_TIME: Duration = Duration::from_secs(10);
 const CONNECTION_TIME: Duration = Duration::from_secs(60);
-/// The time between two checks whether the watch is to stop.
+/// The time between two checks whether the watch is asked to stop.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(200);
-/// The most bytes and the most lines of the head of a request.
+/// The largest size of the head of a request in bytes, followed by its largest number of lines.
 const MOST_HEAD: usize = 16 << 10;
 const MOST_HEADERS: usize = 64;
-/// The default number of hours that the page of the history shows, and the largest number that a request may ask for.
+/// The default number of hours that the page of the history shows, followed by the largest number that a
+/// request may ask for.
 const HOURS: u64 = 24;
 const MOST_HOURS: u64 = 24 * 366;
 
@@ -73,13 +75,13 @@ fn is_loopback(address: IpAddr) -> bool {
 struct Shared {
     board: Arc<Board>,
     clock: Arc<dyn Clock>,
-    /// Whether only this machine can reach the server.
+    /// True if only programs on this machine can reach the server.
     is_local: bool,
-    /// The latest page of the history: the number of rounds, the hours, and the page.
+    /// The latest page of the history: the number of rounds, the number of hours, and the page.
     page: Mutex<Option<(u64, u64, Bytes)>>,
 }
 
-/// Serves requests on a new thread, until the watch is to stop.
+/// Serves requests on a new thread until the watch is asked to stop.
 ///
 /// # Errors
 /// [`WatchError::Thread`] if the thread or its runtime cannot be started.
@@ -99,7 +101,7 @@ pub fn serve(
         .map_err(WatchError::Thread)?;
     let run = move || {
         runtime.block_on(accept(listener, &shared, &stop));
-        // The shutdown does not wait for a page that is being created.
+        // The shutdown does not wait for a thread that still creates a page.
         runtime.shutdown_background();
     };
     std::thread::Builder::new().name("server".to_owned()).spawn(run).map_err(WatchError::Thread)
@@ -135,7 +137,7 @@ async fn accept(listener: TcpListener, shared: &Arc<Shared>, stop: &Stop) {
                 .max_buf_size(MOST_HEAD)
                 .max_headers(MOST_HEADERS)
                 .serve_connection(TokioIo::new(stream), service);
-            // If a client closes its connection early, the server has no error.
+            // A client that closes its connection early is not an error of the server.
             let _ended = tokio::time::timeout(CONNECTION_TIME, connection).await;
             open.fetch_sub(1, Ordering::Relaxed);
         });
@@ -215,7 +217,7 @@ async fn answer(shared: &Arc<Shared>, request: &Request<Incoming>) -> Answer {
     }
 }
 
-/// Returns whether a request names this machine by `localhost` or by an address.
+/// Returns `true` if the host of a request is `localhost` or an address.
 fn is_this_machine(headers: &HeaderMap) -> bool {
     let Some(host) = headers.get(HOST) else { return true };
     let Ok(host) = host.to_str() else { return false };
@@ -240,7 +242,7 @@ async fn history(shared: Arc<Shared>, hours: u64, now: i64) -> Answer {
         return plain(StatusCode::NOT_FOUND, TEXT, "there is no history: start with --history FILE\n");
     };
     let made = tokio::task::spawn_blocking(move || {
-        // While one request creates the page, others wait for it.
+        // While one request creates the page, other requests wait for the page.
         let mut page = shared.page.lock().unwrap_or_else(PoisonError::into_inner);
         let rounds = shared.board.state().rounds;
         match &*page {

@@ -1,9 +1,9 @@
-//! The request to stop, which a signal triggers.
+//! The request to stop a watch. A signal triggers it.
 
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-/// A request to stop. Clones share it.
+/// A request to stop. All clones share the same request.
 #[derive(Debug, Clone, Default)]
 pub struct Stop(Arc<(Mutex<bool>, Condvar)>);
 
@@ -14,13 +14,13 @@ impl Stop {
         self.0.1.notify_all();
     }
 
-    /// Returns whether the watch is to stop.
+    /// Returns `true` if the watch is asked to stop.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         *self.0.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits for a time, or until the watch is to stop. Returns whether the watch is to stop.
+    /// Waits for a time, or until the watch is asked to stop. Returns `true` if the watch is asked to stop.
     pub fn wait(&self, duration: Duration) -> bool {
         let stopped = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.0.1.wait_timeout_while(stopped, duration, |stopped| !*stopped);

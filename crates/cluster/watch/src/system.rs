@@ -5,10 +5,11 @@ use evenhand_problem::snapshot::System;
 use crate::client::CommandLine;
 use crate::error::WatchError;
 
-/// Returns the commands of a system's own client, in the order in which they run. No command changes the cluster.
+/// Returns the commands that run the client of a system, in the order in which they run. No command changes
+/// the cluster.
 ///
 /// # Errors
-/// [`WatchError::NoClient`] if the system has no client whose address is known.
+/// [`WatchError::NoClient`] if no client of the system is known that prints its dump.
 pub fn commands(system: System) -> Result<Vec<CommandLine>, WatchError> {
     let lines: &[&[&str]] = match system {
         System::Kubernetes => &[&["kubectl", "get", "nodes,pods", "-A", "-o", "json"]],
@@ -21,8 +22,8 @@ pub fn commands(system: System) -> Result<Vec<CommandLine>, WatchError> {
             "-o",
             "json",
         ]],
-        // An empty list of the kind proves that the cluster has no pod groups. A `List` of several kinds would not
-        // prove this.
+        // An empty list of one kind proves that the cluster has no pod groups. A `List` of several kinds does
+        // not prove this.
         System::Kai => &[
             &["kubectl", "get", "nodes,pods,queues.scheduling.run.ai", "-A", "-o", "json"],
             &["kubectl", "get", "--raw", "/apis/scheduling.run.ai/v2alpha2/podgroups"],

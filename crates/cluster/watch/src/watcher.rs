@@ -1,4 +1,4 @@
-//! The rounds of a watch, one after the other.
+//! The loop over the rounds of a watch.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -12,49 +12,50 @@ use crate::history::{Entry, History};
 use crate::round::{Judged, Settings, round};
 use crate::stop::Stop;
 
-/// A line of the log.
+/// An entry of the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Log {
     /// A round gave a verdict.
     Verdict(String),
     /// A round gave no verdict.
     Failure(String),
-    /// A round is not in the history.
+    /// A round could not be written to the history.
     History(String),
 }
 
 /// The result of the last round.
 #[derive(Debug, Clone)]
 pub enum Outcome {
-    /// A verdict.
+    /// The round gave a verdict.
     Judged(Arc<Judged>),
-    /// No verdict.
+    /// The round gave no verdict.
     Failed(Failure),
-    /// No round took place.
+    /// The watch ran no round.
     None,
 }
 
-/// A watch.
+/// A watch: it runs rounds, logs them, and publishes their results.
 pub struct Watcher<'w> {
     /// The settings of each round.
     pub settings: Settings,
-    /// The clock by which rounds are started.
+    /// The clock that determines when rounds start.
     pub clock: Arc<dyn Clock>,
-    /// The request to stop.
+    /// The request to stop the watch.
     pub stop: Stop,
-    /// The history, if there is one.
+    /// The history. `None` if the watch has no history.
     pub history: Option<History>,
     /// The board on which results are published.
     pub board: Arc<Board>,
-    /// The receiver of the lines of the log.
+    /// The function that receives the entries of the log.
     pub log: &'w mut dyn FnMut(Log),
 }
 
 impl Watcher<'_> {
-    /// Runs rounds: `most` of them, or until the watch is to stop. Returns the result of the last round.
+    /// Runs `most` rounds, or runs rounds until the watch is asked to stop. Returns the result of the last
+    /// round.
     ///
-    /// A round begins a fixed time after the beginning of the round before. If the round before took longer, the next
-    /// round begins at once.
+    /// A round begins a fixed time after the beginning of the previous round. If the previous round took
+    /// longer, the next round begins at once.
     pub fn run(&mut self, most: Option<u64>) -> Outcome {
         let mut outcome = Outcome::None;
         let mut done = 0;
@@ -63,8 +64,8 @@ impl Watcher<'_> {
             outcome = self.round(begun);
             done += 1;
             if most.is_none_or(|most| done < most) {
-                // If the clock was set back, the elapsed time counts as 0, so that the wait is never longer than the
-                // time between two rounds.
+                // If the clock was set back, the elapsed time counts as 0. The wait is therefore never longer
+                // than the time between two rounds.
                 let past = self.clock.now().saturating_sub(begun).max(0);
                 let past = Duration::from_millis(past.unsigned_abs());
                 self.clock.sleep(self.board.every.saturating_sub(past), &self.stop);
@@ -86,8 +87,8 @@ impl Watcher<'_> {
         let history_failure = added.and_then(Result::err).map(|error| error.to_string());
         let of_board = result.as_ref().map(Arc::clone);
         self.board.put(begun, self.clock.now(), took.as_secs_f64(), of_board, history_failure.clone());
-        // The round is logged last, so that a line in the log means that the row is in the history and the answer is
-        // served.
+        // The round is logged last. An entry in the log therefore means that the row is in the history and
+        // that the server returns the answer.
         (self.log)(match &result {
             Ok(judged) => {
                 Log::Verdict(format!("{time}: {} ({})", judged.answer, duration(took.as_secs_f64())))

@@ -1,4 +1,4 @@
-//! `simulate` of a reservation: jobs are admitted into reserved slots.
+//! The command `simulate` for a reservation: jobs are admitted into reserved slots.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -23,7 +23,7 @@ pub fn run(
     refuse_checkpoints(call, "a reservation")?;
     let folder = call.scenario.parent().unwrap_or_else(|| Path::new(""));
     let source = document.source();
-    // The scenario reader also reads the trace, so it gets the remaining time as a limit.
+    // The reader of the scenario also reads the trace, so the remaining time limits it.
     let time = until.map(|until| until.saturating_duration_since(Instant::now()));
     let limits = Limits { time, ..Limits::default() };
     let scenario = within(&limits, || reservation::scenario(document, folder));

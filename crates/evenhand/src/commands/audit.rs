@@ -1,4 +1,5 @@
-//! `audit`: searches for small problems on which a mechanism violates an axiom, each with its certificate.
+//! The command `audit`: searches for small problems on which a mechanism violates an axiom, each with a
+//! certificate.
 
 mod matrix;
 mod mechanism;
@@ -22,7 +23,7 @@ pub fn run(call: &Audit, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns the premises that the options require of every problem of the audit.
+/// Returns the premises that every problem of the audit must satisfy, as the options state them.
 fn premises(options: audit::Premises) -> Premises {
     let audit::Premises { positive, unlimited, everywhere } = options;
     Premises { positive, unlimited, everywhere, ..Premises::NONE }

@@ -1,4 +1,4 @@
-//! `bench`: measures solvers against exact answers, and the running times of mechanisms.
+//! The command `bench`: compares solvers with exact answers, and measures the running times of mechanisms.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -28,11 +28,11 @@ use crate::arguments::{Bench, BenchKind, Common};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// The default time for one run of one contender, in seconds.
+/// The default time limit in seconds for one run of one contender.
 const SECONDS: f64 = 10.0;
-/// The default time for the exact answer to a programme of `--suite netlib`, in seconds.
+/// The default time limit in seconds for the exact answer to a programme of `--suite netlib`.
 const NETLIB_SECONDS: f64 = 60.0;
-/// The folder of the saved references, within the folder of a run.
+/// The folder of the saved references in the folder of a run.
 const REFERENCES: &str = "references";
 
 impl From<BenchError> for Failure {
@@ -50,7 +50,7 @@ pub fn run(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns a progress bar on standard error, which is drawn on a terminal only.
+/// Returns a progress bar on standard error, which is drawn only on a terminal.
 fn bar(steps: usize, common: &Common) -> ProgressBar {
     if common.quiet {
         return ProgressBar::hidden();
@@ -65,12 +65,13 @@ struct Questions {
     count: usize,
     /// The fields of the document that describe the run.
     about: Value,
-    /// The time for each exact answer, in seconds. If it is `None`, every question must have an exact answer.
+    /// The time limit in seconds for each exact answer. If it is `None`, every question must have an exact
+    /// answer.
     exact_seconds: Option<f64>,
 }
 
 impl Questions {
-    /// Returns questions that may have no exact answer within this time.
+    /// Returns questions that may have no exact answer within this time limit.
     fn limited(cases: Vec<Case>, suite: &Value, exact_seconds: f64) -> Self {
         let about = json!({"suite": suite, "exact_limit": exact_seconds});
         let count = cases.len();
@@ -78,7 +79,8 @@ impl Questions {
     }
 }
 
-/// Returns the questions of a problem file, of a folder of MPS files, or of a suite that is made here.
+/// Returns the questions of a problem file, of a folder of MPS files, or of a suite that the program
+/// generates.
 fn questions(call: &Bench, seconds: f64, common: &Common) -> Result<Questions, Failure> {
     let kinds = kinds(call);
     let nothing = |path: &Path| {
@@ -154,7 +156,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
                 });
                 records.extend(measured.records);
             }
-            // Some questions about a user's own problem or programmes have no exact answer.
+            // Some questions about a problem or programme of the user have no exact answer.
             Err(error @ BenchError::Reference { .. }) if exact_seconds.is_some() => {
                 output::note(common, error.to_string());
                 let why = match error {
@@ -167,7 +169,7 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
             Err(error) => return Err(error.into()),
         }
         bar.inc(1);
-        // The results so far are saved after every case: a run takes hours, and may be stopped.
+        // The results so far are saved after every case, because a run takes hours and may be stopped.
         if let Some(folder) = &call.output {
             let document = document::accuracy(&records, &about);
             files::save_in(folder, "accuracy.json", format!("{document:#}\n"))?;
@@ -188,14 +190,14 @@ fn run_accuracy(call: &Bench, common: &Common) -> Result<ExitCode, Failure> {
     )
 }
 
-/// Returns the kinds of questions to ask: the kinds that the call names, or all kinds if it names none.
+/// Returns the kinds of questions to ask: the kinds of `--kind`, or all kinds without this option.
 fn kinds(call: &Bench) -> Vec<Kind> {
     let is_asked = |kind: &Kind| call.kinds.is_empty() || call.kinds.iter().any(|name| name == kind.name());
     Kind::ALL.into_iter().filter(is_asked).collect()
 }
 
-/// Returns the budget of one exact answer that has a time limit. An answer about the user's own problem may take the work
-/// and memory of a `solve`. A linear programme of any kind is limited by time and memory alone.
+/// Returns the budget of an exact answer with a time limit. An answer about the user's own problem may use
+/// the work and memory of `solve`. A linear programme is limited only by time and memory.
 fn exact_limits(case: &Case, path: Option<&Path>, seconds: f64) -> Limits {
     let bytes = path.and_then(|path| path.metadata().ok()).map_or(0, |of_file| of_file.len());
     let work = Limits::A_MINUTE.saturating_mul(bytes.div_ceil(Limits::LARGE).max(1));
@@ -213,7 +215,7 @@ fn computed(case: &Case, limits: Option<&Limits>) -> Result<Reference, Reference
     }
 }
 
-/// Returns the command that starts this program as the worker that runs one contender.
+/// Returns the command that starts this program as a worker, which runs one contender.
 fn worker(common: &Common) -> Result<Worker, Failure> {
     let program = std::env::current_exe().map_err(Failure::solver)?;
     let threads = common.threads.map(|threads| format!("--threads={threads}"));
@@ -228,7 +230,7 @@ fn keeper() -> Result<Keeper, Failure> {
     Ok(Keeper { program, arguments })
 }
 
-/// Runs an external program on behalf of another process, and kills everything that the program has started.
+/// Runs an external program for another process, and kills all processes that the program has started.
 fn run_keeper() -> Result<ExitCode, Failure> {
     #[cfg(unix)]
     let wait = {
@@ -245,17 +247,17 @@ fn run_keeper() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Runs a contender on behalf of the parent process, and ends when the parent process ends.
+/// Runs a contender for the parent process, and ends when the parent process ends.
 fn run_worker() -> Result<ExitCode, Failure> {
     let question = Question::read(&mut std::io::stdin().lock()).map_err(Failure::input)?;
-    // Standard input is closed when the parent process has ended.
+    // The end of standard input shows that the parent process has ended.
     std::thread::spawn(|| {
         let _closed = std::io::copy(&mut std::io::stdin().lock(), &mut std::io::sink());
         std::process::exit(3)
     });
     let mut say = |line: &str| {
         let mut output = std::io::stdout().lock();
-        // The solver may have printed an unfinished line, so the answer begins on a new line.
+        // The solver may have printed an incomplete line, so the answer begins on a new line.
         writeln!(output, "\n{line}")?;
         output.flush()
     };
@@ -263,8 +265,8 @@ fn run_worker() -> Result<ExitCode, Failure> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Returns all questions that can be asked about the user's own problem: an allocation problem, a reservation or a linear
-/// programme.
+/// Returns all questions that can be asked about the problem of the user: an allocation problem, a
+/// reservation or a linear programme.
 fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     if let Some(name) = programme_name(path) {
         return Ok(vec![programme_case(&name, lp::programme(path)?, common)]);
@@ -307,7 +309,8 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     Ok(suite::own(&name, &input))
 }
 
-/// Returns the name of a programme, which is that of its MPS or LP file without the endings; `None` for any other file.
+/// Returns the name of a programme, which is the name of its MPS or LP file without extensions. Returns
+/// `None` for any other file.
 fn programme_name(path: &Path) -> Option<String> {
     let name = path.file_name()?.to_string_lossy();
     let lower = name.to_ascii_lowercase();
@@ -331,8 +334,8 @@ fn programme_case(name: &str, model: Model, common: &Common) -> Case {
     programmes::case(name, model)
 }
 
-/// Returns the programmes of all MPS and LP files of a folder, by name. All files are read before the first programme
-/// is solved.
+/// Returns the programmes of all MPS and LP files of a folder, sorted by name. All files are read before the
+/// first programme is solved.
 fn programmes_of(folder: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     let wrong = |error: &dyn std::fmt::Display| Failure::input(format!("{}: {error}", folder.display()));
     let entries = folder.read_dir().map_err(|error| wrong(&error))?;
@@ -354,8 +357,8 @@ fn no_reference(case: &Case, source: ReferenceError) -> BenchError {
     BenchError::Reference { instance: format!("{} {}", case.kind, case.name), source: Box::new(source) }
 }
 
-/// Returns the reference of a case. It is read from the folder if its certificate is there and has the committed hash.
-/// Otherwise it is computed, and its certificate is written to the folder.
+/// Returns the reference of a case. If the certificate in the folder has the committed hash, the reference is
+/// read from the folder. Otherwise the reference is computed, and its certificate is written to the folder.
 fn saved_reference(
     case: &Case,
     folder: &Path,

@@ -1,4 +1,4 @@
-//! `certify`: examines the axioms of an allocation and writes the certificate.
+//! The command `certify`: examines the axioms of an allocation, and writes the certificate.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -44,8 +44,8 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         error => Failure::input(error),
     })?;
     if call.seconds.is_none() {
-        // The search runs on two threads and may use half of the remaining processor time, which is a quarter for each
-        // thread.
+        // The search runs on two threads and may use half of the remaining processor time. This is a quarter
+        // for each thread.
         examination.look_for_least_tolerances(processor_time_left().map(|left| left / 4));
     }
     output::unchecked(common, examination.unchecked.as_deref());
@@ -58,7 +58,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
         check_text(&text, &examination.certificate)?;
     }
     let printed = match &call.output {
-        // A certificate without a claim would be invalid.
+        // A certificate without claims would be invalid, so it is not written.
         Some(path) if !examination.certificate.claims.is_empty() => files::write(path, &text)?,
         _ => false,
     };
@@ -85,7 +85,7 @@ pub fn run(call: &Certify, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Computes the exact answer of the mechanism that `--polish` names.
+/// Computes the exact answer of the mechanism of `--polish`.
 fn polished(
     call: &Certify,
     name: &str,
@@ -103,8 +103,8 @@ fn polished(
     Ok(polish(problem, &given.allocation, mechanism, &flags)?)
 }
 
-/// Writes the answer and the picture that were asked for. Returns whether the answer or the picture went to standard
-/// output.
+/// Writes the answer and the picture if the command line names files for them. Returns `true` if the answer
+/// or the picture went to standard output.
 fn write_beside(
     call: &Certify,
     examination: &Examination,
@@ -122,7 +122,7 @@ fn write_beside(
     Ok(printed)
 }
 
-/// Checks that the text of the certificate reads back as the same certificate.
+/// Returns an error unless the text of the certificate, when it is read, gives the same certificate.
 fn check_text(text: &str, certificate: &Certificate) -> Result<(), Failure> {
     let source = Source { name: "the certificate", text };
     let claims = |of: &Certificate| of.claims.iter().map(Claim::as_read).collect::<Vec<_>>();

@@ -1,4 +1,5 @@
-//! `check`: verifies a certificate, in the kernel that is also the program `evenhand-check`.
+//! The command `check`: verifies a certificate by the kernel. The program `evenhand-check` uses the same
+//! kernel.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -39,8 +40,8 @@ fn status(report: &Report) -> ExitCode {
     ExitCode::from(u8::from(report.reason.is_some()))
 }
 
-/// Returns the certificate as a page. Its checker uses the tolerance of this call, and accepts servers that are shared by time if
-/// this call accepted them.
+/// Returns the certificate as a page. The checker on the page uses the tolerance of this call. It accepts
+/// servers that are shared by time if this call accepted them.
 fn page(call: &Check, certificate: &File, report: &Report) -> String {
     let stated: Option<serde_json::Value> = serde_json::from_str(&certificate.text).ok();
     let sharing = stated.as_ref().and_then(|stated| stated.pointer("/allocation/sharing")?.as_str());

@@ -1,4 +1,5 @@
-//! `verdict`, `what-if`, `moves` and `explain --task`: judge a running cluster from its snapshot.
+//! The commands `verdict`, `what-if`, `moves` and `explain --task`: judge a running cluster from its
+//! snapshot.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -32,7 +33,7 @@ impl From<ClusterError> for Failure {
     }
 }
 
-/// Reads a snapshot, and writes the warnings about its problem to standard error.
+/// Reads a snapshot, and stores the warnings about its problem.
 pub fn snapshot(path: &Path, common: &Common) -> Result<Snapshot, Failure> {
     let snapshot = files::read(path, |source| source.snapshot())?;
     for warning in snapshot.problem.warnings() {
@@ -41,7 +42,7 @@ pub fn snapshot(path: &Path, common: &Common) -> Result<Snapshot, Failure> {
     Ok(snapshot)
 }
 
-/// Returns the rule that is asked for, or else the rule of the snapshot's scheduler.
+/// Returns the rule of the option. Without the option, returns the rule of the snapshot's scheduler.
 pub(super) fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) -> Option<Rule> {
     let rule = match option.rule.as_deref() {
         // The parser of the arguments accepts only names of rules.
@@ -83,7 +84,7 @@ pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure>
     status(&found)
 }
 
-/// Writes a certificate that the kernel accepts. Returns whether it went to standard output.
+/// Checks a certificate by the kernel, and writes it. Returns `true` if it went to standard output.
 pub(super) fn certificate(path: &Path, text: &str, common: &Common) -> Result<bool, Failure> {
     output::unchecked(common, self_test(text)?.as_deref());
     files::write(path, text)
@@ -105,8 +106,9 @@ fn say(snapshot: &Snapshot, found: &Verdict, values: &Values, common: &Common) -
     .map(drop)
 }
 
-/// Returns the exit status. It is 1 if a queue is below its fair share by a whole task, a waiting task could start, a guarantee
-/// that can be met is missed, or a limit is exceeded. It is 3 if this could not be decided.
+/// Returns the exit status. It is 1 if a queue is below its fair share by a whole task, if a waiting task
+/// could start, if a guarantee that can be met is missed, or if a limit is exceeded. It is 3 if this could
+/// not be decided.
 fn status(found: &Verdict) -> Result<ExitCode, Failure> {
     if !found.is_fair() {
         return Ok(ExitCode::from(1));
@@ -197,8 +199,8 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
 /// The largest number of submitted users whose starts are explained.
 const MOST_EXPLAINED: usize = 8;
 
-/// Explains whether the tasks of submitted users could start. Also returns the number of users that are left out. Users that start
-/// together are explained once.
+/// Explains whether the tasks of submitted users could start. Users that start together are explained once.
+/// Also returns the number of users that are left out.
 fn submitted(subject: Subject<'_>, changes: &Changes) -> (Vec<Explanation>, usize) {
     let users = changes.submit.iter().filter_map(|user| subject.problem.user_named(user["name"].as_str()?));
     let users: BTreeSet<usize> = users.map(|n| subject.rules.start(n)[0]).collect();
@@ -209,8 +211,8 @@ fn submitted(subject: Subject<'_>, changes: &Changes) -> (Vec<Explanation>, usiz
 /// The largest product of the numbers of users and server classes for which `explain --task` computes fair shares.
 const MOST_FOR_SHARES: usize = 20_000;
 
-/// Explains whether a waiting task could start now, and what would make it start. The exit status is 0 if it could start, 1 if not,
-/// and 3 if that is not known.
+/// Explains whether a waiting task could start now, and which changes would let it start. The exit status is
+/// 0 if it could start, 1 if it could not start, and 3 if this is not known.
 pub fn explain_task(
     path: &Path,
     name: &str,
@@ -225,7 +227,7 @@ pub fn explain_task(
     let rule = self::rule(&option, &snapshot, common);
     let rules = TaskRules::new(&snapshot);
     let problem = by_rule(&snapshot.problem, rule)?.unwrap_or_else(|| snapshot.problem.clone());
-    // Computing the fair shares of a large cluster would delay the explanation too much.
+    // For a large cluster, computing the fair shares would delay the explanation too much.
     let size = problem.n_users().saturating_mul(problem.n_servers());
     let is_fast = size <= MOST_FOR_SHARES || rule.and_then(Rule::per_resource).is_some();
     let due = is_fast.then(|| Due::new(&Queues::new(&problem, &rules), rule)).transpose()?;
@@ -249,7 +251,7 @@ pub fn explain_task(
     }
 }
 
-/// Returns the user with a name, or the user of the waiting task with this name.
+/// Returns the user with this name, or the user of the waiting task with this name.
 fn waiting_user(name: &str, snapshot: &Snapshot) -> Result<usize, Failure> {
     if let Some(user) = snapshot.problem.user_named(name) {
         return Ok(user);
@@ -302,8 +304,8 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(!moves.below[1].is_empty())))
 }
 
-/// Returns whether a file holds a snapshot. Returns `false` for a file that cannot be read, because the function that
-/// reads it later reports the error.
+/// Returns `true` if a file contains a snapshot. Returns `false` for a file that cannot be read, because the
+/// function that reads it later reports the error.
 pub fn is_snapshot(path: &Path) -> bool {
     let is_named = |text: &str| {
         let document = Source { name: "", text }.document().ok()?;
@@ -313,7 +315,7 @@ pub fn is_snapshot(path: &Path) -> bool {
     files::peek(path, |text| is_named(text) == Some(true)) == Some(true)
 }
 
-/// Returns whether the options of `report` ask for nothing that needs a comparison of mechanisms.
+/// Returns `true` if no option of `report` needs a comparison of mechanisms.
 pub fn is_plain(asked: &Compare) -> bool {
     asked.mechanisms.is_empty()
         && asked.allocations.is_empty()
@@ -325,7 +327,7 @@ pub fn is_plain(asked: &Compare) -> bool {
         && !asked.float
 }
 
-/// Writes the verdict on a snapshot as a page, for `report`.
+/// Writes the verdict on a snapshot as a page. The command `report` calls this function.
 pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     if !is_plain(asked) {
         return Err(Failure::input(
@@ -344,7 +346,7 @@ pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     status(&found)
 }
 
-/// Returns the users of these names, and all users below the groups of these names.
+/// Returns the users with these names, and all users below the groups with these names.
 pub(super) fn pinned(names: &[String], problem: &Problem) -> Result<BTreeSet<usize>, Failure> {
     let mut users = BTreeSet::new();
     let groups = problem.groups();

@@ -1,4 +1,4 @@
-//! `compare` and `report`: show mechanisms, and allocations from files, side by side.
+//! The commands `compare` and `report`: show mechanisms and allocations from files next to each other.
 
 use std::collections::HashSet;
 use std::process::ExitCode;
@@ -22,7 +22,7 @@ pub fn run(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     compared(call, common, if call.output.is_some() { write_page } else { print })
 }
 
-/// `report`: writes a comparison as one HTML document, with plots and certificates.
+/// The command `report`: writes a comparison as one HTML document with plots and certificates.
 pub fn report(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     if evenhand_watch::history::is_sqlite(&call.problem) {
         return super::watch::report(call, common);
@@ -33,7 +33,7 @@ pub fn report(call: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     compared(call, common, write_page)
 }
 
-/// Returns the page of the comparison. The kernel has accepted its certificates.
+/// Returns the page of the comparison. All certificates on the page have been accepted by the kernel.
 fn page(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<String, Failure> {
     for judged in columns.iter().filter_map(|column| column.result.as_ref().ok()) {
         let certificate = &judged.examination.certificate;
@@ -52,7 +52,7 @@ fn write_page(
     common: &Common,
 ) -> Result<(), Failure> {
     let document = page(call, problem, columns, common)?;
-    // If the page goes to a file, `print` below draws the picture.
+    // If the page goes to a file, `print` draws the picture below.
     if files::is_standard(call.page()) {
         draw(call, problem, columns)?;
     }
@@ -63,7 +63,7 @@ fn write_page(
     Ok(())
 }
 
-/// Prints the comparison in the format that was asked for.
+/// Prints the comparison in the format of `--format`.
 fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Common) -> Result<(), Failure> {
     if draw(call, problem, columns)? {
         return Ok(());
@@ -75,17 +75,18 @@ fn print(call: &Compare, problem: &Problem, columns: &[Compared], common: &Commo
     }
 }
 
-/// Draws the picture of `--plot`. Returns whether it went to standard output.
+/// Draws the picture of `--plot`. Returns `true` if the picture went to standard output.
 fn draw(call: &Compare, problem: &Problem, columns: &[Compared]) -> Result<bool, Failure> {
     let Some(path) = &call.plot else { return Ok(false) };
     files::write(path, &report::shares(problem, columns).to_svg().map_err(Failure::solver)?)
 }
 
-/// Runs the mechanisms, judges their allocations and the allocations of the files, and writes the columns. If the
-/// program has to end early, the columns computed so far are written.
+/// Runs the mechanisms, judges their allocations and the allocations of the files, and writes the columns. If
+/// the program has to end early, it writes the columns that are complete.
 ///
 /// # Errors
-/// A file cannot be read or written; or a column is too large, after all other columns have been written.
+/// If a file cannot be read or written. Also if a column is too large. In this case all other columns are
+/// written first.
 fn compared(
     call: &Compare,
     common: &Common,
@@ -125,7 +126,7 @@ fn compared(
     ended(&columns)
 }
 
-/// Returns the exit status after everything has been written: a column that is too large is a failure.
+/// Returns the exit status after all columns have been written. A column that is too large is a failure.
 fn ended(columns: &[Compared]) -> Result<ExitCode, Failure> {
     let is_too_large = |column: &&Compared| matches!(column.result, Err(NoResult::TooLarge(_)));
     let names: Vec<&str> = columns.iter().filter(is_too_large).map(|column| column.name.as_str()).collect();

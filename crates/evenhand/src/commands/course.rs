@@ -1,4 +1,4 @@
-//! `simulate` under a divisible mechanism: users come and go.
+//! The command `simulate` under a divisible mechanism: users arrive and leave.
 
 use std::process::ExitCode;
 use std::time::Instant;
@@ -43,7 +43,8 @@ pub fn run(
     finish(run_folder, common, summary, || report::course(&scenario, &courses), stopped)
 }
 
-/// Returns the failure of a mechanism that has no allocation for the users of the scenario. It points to the policy.
+/// Returns the failure of a mechanism that has no allocation for the users of the scenario. The message
+/// points to the policy.
 fn of_policy(document: &Document<'_>, error: SimulateError) -> Failure {
     let policy = evenhand::problem::Place::root().key("policy");
     let located = document.error(document.locate(&policy), error.to_string());

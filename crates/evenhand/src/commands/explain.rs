@@ -1,4 +1,5 @@
-//! `explain`: says why a user has its allocation, where groups stand, and why a waiting task does not start.
+//! The command `explain`: explains the allocation of a user, the fair shares of groups, and why a waiting
+//! task does not start.
 
 use std::process::ExitCode;
 
@@ -34,7 +35,7 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
             let allocation = files::allocation(path, &problem)?;
             (problem, allocation)
         }
-        // A snapshot holds a problem and an allocation.
+        // A snapshot contains both a problem and an allocation.
         None => {
             let snapshot = super::cluster::snapshot(&call.problem, common).map_err(|failure| {
                 failure.tip("a problem needs the file of an allocation after it; only a snapshot holds both")
@@ -76,7 +77,7 @@ fn stopped(call: &Explain, name: &str, common: &Common) -> Result<ExitCode, Fail
     )
 }
 
-/// Says which promises can be kept. The exit status is 1 if a promise is in doubt.
+/// Shows which promises can be kept. The exit status is 1 if a promise is in doubt.
 fn promises(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     let snapshot = super::cluster::snapshot(&call.problem, common)?;
     let rule = super::cluster::rule(&RuleOption { rule: call.rule.clone() }, &snapshot, common);
@@ -89,7 +90,8 @@ fn promises(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(claims.in_doubt().next().is_some())))
 }
 
-/// Says which settings hold the fair shares of queues with waiting tasks down. The exit status is 1 if there are any.
+/// Shows the settings that reduce the fair shares of queues with waiting tasks. The exit status is 1 if such
+/// settings exist.
 fn settings(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
     let snapshot = super::cluster::snapshot(&call.problem, common)?;
     let rule = super::cluster::rule(&RuleOption { rule: call.rule.clone() }, &snapshot, common);

@@ -1,4 +1,4 @@
-//! `export`: writes certificates for other checkers, and problems for other solvers.
+//! The command `export`: writes certificates for other checkers, and problems for other solvers.
 
 use std::fmt::Display;
 use std::path::Path;
@@ -44,7 +44,7 @@ fn written(content: &dyn Display, call: &arguments::Export) -> Result<ExitCode, 
     Ok(ExitCode::SUCCESS)
 }
 
-/// Reads a certificate of an allocation, the only kind that has theorems.
+/// Reads a certificate of an allocation. Only this kind of certificate has theorems.
 fn of_allocation(source: &Source<'_>) -> Result<Result<Certificate, Failure>, FormatError> {
     let of = if ratio::is_ratio_certificate(source) {
         "a ratio"
@@ -59,8 +59,8 @@ fn of_allocation(source: &Source<'_>) -> Result<Result<Certificate, Failure>, Fo
     Ok(Err(Failure::input(message)))
 }
 
-/// Writes the files of an exported certificate, each in one step. The certificate is judged before the first file is
-/// written, so that a certificate that cannot be exported leaves no folder.
+/// Writes the files of an exported certificate, each in one step. The certificate is checked before the first
+/// file is written, so that a certificate that cannot be exported leaves no folder.
 fn certificate(path: &Path, folder: &Path, common: &Common) -> Result<ExitCode, Failure> {
     let mut saved = Ok(());
     let export = files::read(path, |source| {
@@ -98,7 +98,7 @@ fn exported(source: &Source<'_>, write: Write<'_>) -> Result<Result<Export, Expo
     })
 }
 
-/// Returns the tables of the files that were written, and of the claims that were left out.
+/// Returns the table of the written files, and the table of the claims that were left out.
 fn page(export: &Export) -> Page {
     let written = Table::of(&export.files).words("written", |file| file.as_str()).table();
     let left = Table::of(&export.left_out)

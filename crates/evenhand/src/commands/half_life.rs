@@ -1,4 +1,5 @@
-//! `simulate --half-life`: the waiting times of tasks under several half-lives of past usage.
+//! The option `simulate --half-life`: computes the waiting times of tasks for several half-lives of past
+//! usage.
 
 use std::process::ExitCode;
 
@@ -12,7 +13,8 @@ use crate::arguments::{Common, Simulate};
 use crate::failure::Failure;
 use crate::output;
 
-/// Reads a half-life: a number in the scenario's unit of time, a duration with a unit (then times are seconds), or `none`.
+/// Parses a half-life: a number in the scenario's unit of time, a duration with a unit (the scenario's times
+/// are then in seconds), or `none`.
 fn half_life(text: &str) -> Result<Option<f64>, Failure> {
     let wrong = || {
         Failure::input(format!(
@@ -26,7 +28,7 @@ fn half_life(text: &str) -> Result<Option<f64>, Failure> {
         Ok(number) => number,
         Err(_) => parse_duration(text).map_err(|_| wrong())? as f64 / NANOSECONDS as f64,
     };
-    // The largest time of a simulation.
+    // The bound is the largest time of a simulation.
     if number > 0.0 && number <= 1e100 { Ok(Some(number)) } else { Err(wrong()) }
 }
 
@@ -58,7 +60,7 @@ pub fn run(
         })?;
         Ok((text.clone(), half_life, law))
     };
-    // All half-lives are read before the first run.
+    // All half-lives are parsed before the first run.
     let laws = call.half_life.iter().map(law_of).collect::<Result<Vec<_>, Failure>>()?;
     for (text, half_life, law) in laws {
         if let Some(usage) = &mut scenario.usage {

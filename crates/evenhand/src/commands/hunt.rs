@@ -1,8 +1,9 @@
-//! `hunt`: searches for job types with a low ratio of greedy to the optimum, exact and certified.
+//! The command `hunt`: searches for job types for which greedy packing earns a small fraction of the optimum.
+//! The ratio is exact and certified.
 //!
-//! JSON: `searched` (the size, the method and the progress), `found` (the best instance, `null` if no ratio is below 1),
-//! `shrunk` (the same instance in smaller numbers), `list` (the best few instances of different ratios), and `below_limit`
-//! (whether the best ratio is below `1 - 1/e`).
+//! The fields of the JSON document are `searched` (the size, the method and the progress), `found` (the best
+//! instance, or `null` if no ratio is below 1), `shrunk` (the same instance with smaller numbers), `list`
+//! (the best instances with different ratios), and `below_limit` (whether the best ratio is below `1 - 1/e`).
 
 mod session;
 
@@ -18,9 +19,9 @@ use crate::arguments::{Common, Format, Hunt as Call};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// The time after `--seconds` for shrinking the numbers.
+/// The additional time after `--seconds` for making the numbers of the instance smaller.
 const FOR_SHRINKING: Duration = Duration::from_millis(700);
-/// The time after `--seconds` for the proofs and everything else.
+/// The additional time after `--seconds` for the proofs and all other work.
 const FOR_PROOFS: Duration = Duration::from_millis(1_400);
 
 pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {

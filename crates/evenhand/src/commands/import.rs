@@ -1,4 +1,4 @@
-//! `import`: reads a problem from real cluster data, or a snapshot from the dump of a scheduler.
+//! The command `import`: reads a problem from real cluster data, or a snapshot from the dump of a scheduler.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -23,7 +23,7 @@ pub fn run(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Refuses options that the data source would ignore.
+/// Refuses options that would have no effect on this data source.
 fn refuse_options(call: &Import) -> Result<(), Failure> {
     let of_google = call.source == ImportSource::Google;
     let given = [
@@ -65,7 +65,7 @@ fn dump(system: System, call: &Import, common: &Common) -> Result<ExitCode, Fail
     Ok(ExitCode::SUCCESS)
 }
 
-/// Prints each warning about a problem once.
+/// Stores each different warning about a problem once.
 fn warn(problem: &Problem, common: &Common) {
     let mut seen = HashSet::new();
     for warning in problem.warnings() {

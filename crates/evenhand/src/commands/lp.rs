@@ -1,4 +1,4 @@
-//! `lp`: linear programmes of any kind, solved exactly, and answers of any solver judged.
+//! The command `lp`: solves linear programmes of any kind exactly, and judges the answers of other solvers.
 
 use std::io::Read;
 use std::path::Path;
@@ -19,7 +19,7 @@ use crate::arguments::{Common, Format};
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// The largest size of an unpacked programme or answer, in bytes.
+/// The largest size of an uncompressed programme or answer in bytes.
 const MOST_BYTES: u64 = 1 << 30;
 
 pub fn run(call: &Lp, common: &Common) -> Result<ExitCode, Failure> {
@@ -29,7 +29,7 @@ pub fn run(call: &Lp, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Reads a file that may be packed.
+/// Reads a file, which may be compressed. Returns its name and its text.
 fn text(path: &Path) -> Result<(String, String), Failure> {
     let input = if files::is_standard(path) {
         Input::new("standard input", std::io::stdin())
@@ -49,13 +49,13 @@ fn text(path: &Path) -> Result<(String, String), Failure> {
     }
 }
 
-/// Reads a linear programme from a file that may be packed.
+/// Reads a linear programme from a file, which may be compressed.
 pub fn programme(path: &Path) -> Result<Model, Failure> {
     let (name, text) = text(path)?;
     read(&name, &text).map_err(|error| Failure::input(error.to_string()))
 }
 
-/// Reads a linear programme. Writes a note if it has integer columns, because only the relaxation is solved.
+/// Reads a linear programme. Writes a note if it has integer columns, because only its relaxation is solved.
 fn noted_programme(path: &Path, common: &Common) -> Result<Model, Failure> {
     let model = programme(path)?;
     if model.has_integers() {

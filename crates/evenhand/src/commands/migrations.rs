@@ -1,4 +1,5 @@
-//! `moves --for` and `moves --pack`: the tasks to migrate so that a waiting gang could start.
+//! The options `moves --for` and `moves --pack`: compute the tasks to migrate so that a waiting gang could
+//! start.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -25,7 +26,8 @@ use crate::arguments::{Common, Format};
 use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
-/// Answers which tasks to migrate. The exit status is 0 if the job could start, now or after the migrations.
+/// Computes the tasks to migrate. The exit status is 0 if the job could start, either now or after the
+/// migrations.
 pub fn run(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     let mut snapshot = cluster::snapshot(&call.snapshot, common)?;
     let rule = cluster::rule(&call.rule_option, &snapshot, common);
@@ -82,7 +84,7 @@ pub fn run(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
     Ok(ExitCode::from(u8::from(plan.is_none())))
 }
 
-/// Returns the certificate of the steps of a plan. It includes the verdict before them.
+/// Returns the certificate of the steps of a plan. It includes the verdict on the cluster before the steps.
 fn certificate(
     snapshot: &Snapshot,
     rule: Option<Rule>,
@@ -97,9 +99,9 @@ fn certificate(
     Ok(of_migrations(&verdict, &moves, found.job, least, &snapshot.sources)?)
 }
 
-/// Returns the user that an option names, by its own name or by the name of one of its waiting tasks. If there is no
-/// such user, the argument must be a file that states a user, and the user is submitted. Also returns the snapshot,
-/// with the submitted user if there is one.
+/// Returns the user that an option names, by the name of the user or by the name of a waiting task of the
+/// user. If there is no such user, the argument must be a file with a user, which is then submitted. Also
+/// returns the snapshot, including the submitted user.
 pub(super) fn job_of(option: &str, path: &Path, snapshot: Snapshot) -> Result<(Snapshot, usize), Failure> {
     let name = path.to_string_lossy();
     let of_task = || {
@@ -131,7 +133,7 @@ pub(super) fn job_of(option: &str, path: &Path, snapshot: Snapshot) -> Result<(S
     Ok((after, n))
 }
 
-/// Returns the cost that `--cost` states.
+/// Returns the cost of a migration that `--cost` states.
 fn cost(path: Option<&Path>, snapshot: &Snapshot) -> Result<Cost, Failure> {
     let problem = &snapshot.problem;
     let Some(path) = path else { return Ok(Cost::Count) };

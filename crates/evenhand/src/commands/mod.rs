@@ -1,4 +1,4 @@
-//! The commands, one file each.
+//! The commands. Each command has its own file.
 
 mod admission;
 pub mod audit;
@@ -41,7 +41,7 @@ use crate::arguments::Common;
 use crate::failure::{Failure, unknown};
 use crate::{files, output};
 
-/// Reads the value of `--alpha`.
+/// Parses the value of `--alpha`.
 fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let alpha = number::parse(text).map_err(|error| Failure::input(format!("--alpha: {error}")))?;
@@ -49,7 +49,7 @@ fn alpha(text: Option<&str>) -> Result<Option<Rational>, Failure> {
     Ok(Some(alpha))
 }
 
-/// Reads the value of `--tolerance` or of a similar option, from 0 to below 1.
+/// Parses the value of `--tolerance` or of a similar option. It must be at least 0 and below 1.
 fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failure> {
     let Some(text) = text else { return Ok(None) };
     let value = number::parse(text).map_err(|error| Failure::input(format!("--{option}: {error}")))?;
@@ -61,7 +61,7 @@ fn tolerance(text: Option<&str>, option: &str) -> Result<Option<Rational>, Failu
     Ok(Some(value))
 }
 
-/// Writes a note that names the fields of the problem's `share` that the rule ignores.
+/// Writes a note with the fields of the problem's `share` that the rule ignores.
 fn note_rule(rule: Option<Rule>, problem: &Problem, common: &Common) {
     let Some(rule) = rule else { return };
     let left_out = rule.leaves_out(problem.groups().share());
@@ -71,12 +71,12 @@ fn note_rule(rule: Option<Rule>, problem: &Problem, common: &Common) {
     }
 }
 
-/// Returns the mechanism of that name.
+/// Returns the mechanism with this name.
 fn mechanism(name: &str) -> Result<&'static Mechanism, Failure> {
     registry::find(name).ok_or_else(|| unknown("mechanism", name, registry::names()))
 }
 
-/// Draws the users' shares of every server class. Returns whether the picture went to standard output.
+/// Draws each user's share of every server class. Returns `true` if the picture went to standard output.
 fn draw_holdings(path: &Path, problem: &Problem, allocation: &Allocation) -> Result<bool, Failure> {
     let bars = report::holdings(problem, allocation);
     let bars =
@@ -84,7 +84,8 @@ fn draw_holdings(path: &Path, problem: &Problem, allocation: &Allocation) -> Res
     files::write(path, &bars.to_svg().map_err(Failure::solver)?)
 }
 
-/// Reads an axiom as `--axiom` names it, with its parameter after a colon if it has one.
+/// Parses the value of `--axiom`: the name of an axiom, followed by a colon and a parameter if the axiom has
+/// a parameter.
 fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
     Request::parse(text, problem).map_err(|error| match error {
         RequestError::Unknown(name) => unknown("axiom", &name, Axiom::ALL.map(Axiom::name)),
@@ -92,7 +93,7 @@ fn request(text: &str, problem: &Problem) -> Result<Request, Failure> {
     })
 }
 
-/// Reads the value of `--share`.
+/// Parses the value of `--share`.
 fn share(name: &str, problem: &Problem) -> Result<Share, Failure> {
     Share::parse(name, problem).map_err(|error| Failure::input(format!("--share: {error}")))
 }

@@ -1,4 +1,5 @@
-//! `plan`: the cheapest servers to add to a running cluster, and the servers that can go.
+//! The command `plan`: computes the cheapest servers to add to a running cluster, and the servers that can be
+//! removed.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -72,7 +73,7 @@ fn removable(
     Ok(ExitCode::from(u8::from(removable.alone.is_empty())))
 }
 
-/// Reads the values of `--offer`: the names of classes, each with a price after the last `=`.
+/// Parses the values of `--offer`: names of classes, each optionally followed by `=` and a price.
 fn offers(texts: &[String], problem: &Problem) -> Result<Vec<Offer>, Failure> {
     let class = |name: &str| problem.servers().iter().position(|class| class.name() == name);
     let mut offers: Vec<Offer> = Vec::new();
@@ -104,7 +105,7 @@ fn offers(texts: &[String], problem: &Problem) -> Result<Vec<Offer>, Failure> {
     Ok(offers)
 }
 
-/// Reads the value of `--until`, and returns the goal and the snapshot with the tasks that a file adds.
+/// Parses the value of `--until`. Returns the goal, and the snapshot with the tasks that a file adds.
 fn asked(text: &str, snapshot: Snapshot) -> Result<(Asked, Snapshot), Failure> {
     let goal = |goal: Goal, job: Option<&str>| Asked { goal, job: job.map(str::to_owned) };
     let Some(job) = text.strip_prefix("starts=") else {
@@ -136,7 +137,7 @@ fn asked(text: &str, snapshot: Snapshot) -> Result<(Asked, Snapshot), Failure> {
     let after = changes.apply(&snapshot)?;
     let mut users = Vec::new();
     for user in &changes.submit {
-        // The changes were made, so the user exists and its tasks are a number.
+        // The changes were accepted, so the user exists and its tasks are a number.
         let Some(n) = user["name"].as_str().and_then(|name| after.problem.user_named(name)) else { continue };
         let tasks = match &user["tasks"] {
             serde_json::Value::String(text) => text.clone(),

@@ -1,4 +1,5 @@
-//! `ratio`: compares greedy packing with the optimum for a reservation problem, and writes the certificate.
+//! The command `ratio`: compares greedy packing with the optimum for a reservation problem, and writes the
+//! certificate.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -45,7 +46,7 @@ fn limits(call: &Ratio) -> SearchLimits {
     if call.trees { limits.with_trees() } else { limits }
 }
 
-/// Refuses a problem of several pools for a result that is defined only for one pool.
+/// Refuses a problem with several pools if the result is defined only for one pool.
 fn one_pool(call: &Ratio, problem: &Reservation, what: &str) -> Result<(), Failure> {
     match problem.n_pools() {
         1 => Ok(()),
@@ -56,15 +57,15 @@ fn one_pool(call: &Ratio, problem: &Reservation, what: &str) -> Result<(), Failu
     }
 }
 
-/// Returns the text of a certificate, unless it is too large.
+/// Returns the text of a certificate. Returns an error if the certificate is too large.
 pub(super) fn written(text: Option<String>) -> Result<String, Failure> {
     text.ok_or_else(|| {
         Failure::solver(format!("too large: the certificate has more than {MOST_BYTES} bytes"))
     })
 }
 
-/// Writes the certificate if a file is named, after checking that a reader of the file accepts it. Returns whether the
-/// certificate went to standard output.
+/// Checks that the reader of certificates accepts the certificate, and writes it if the command line names a
+/// file. Returns `true` if the certificate went to standard output.
 fn save<C: PartialEq>(
     call: &Ratio,
     text: impl FnOnce() -> Option<String>,
@@ -82,7 +83,8 @@ fn save<C: PartialEq>(
     }
 }
 
-/// `--worst-load`: computes the smallest fraction of the optimum that greedy packing earns under any load.
+/// Runs `--worst-load`: computes the smallest fraction of the optimum that greedy packing can earn under any
+/// load.
 fn worst_load(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     one_pool(call, problem, "the worst load")?;
     let bar = output::progress(common, None);
@@ -107,7 +109,7 @@ fn worst_load(call: &Ratio, problem: &Reservation, common: &Common) -> Result<Ex
     Ok(ExitCode::SUCCESS)
 }
 
-/// `--monotone`: decides whether a larger load can lower the reward of greedy packing.
+/// Runs `--monotone`: decides whether a larger load can reduce the reward of greedy packing.
 fn monotone(call: &Ratio, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     one_pool(call, problem, "the monotone greedy property")?;
     let found = ratio::monotone(problem, &limits(call))?;
@@ -133,7 +135,7 @@ fn save_in(folder: &Path, name: &str, certificate: &RatioCertificate) -> Result<
     files::save_in(folder, name, written(certificate.to_json_within(MOST_BYTES))?)
 }
 
-/// `--sweep`: computes the rewards of greedy packing and of the optimum while the load grows.
+/// Runs `--sweep`: computes the rewards of greedy packing and of the optimum for increasing loads.
 fn swept(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     if call.output.as_ref().and_then(|path| path.extension()).is_some_and(|of| of == "json") {
         let message = "--output: a sweep has no certificate but a page; name a file such as sweep.html";

@@ -1,4 +1,4 @@
-//! `reproduce`: shows published values next to the computed values.
+//! The command `reproduce`: shows published values next to computed values.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -43,7 +43,8 @@ fn list(common: &Common) -> Result<ExitCode, Failure> {
     )
 }
 
-/// Writes the album of the selected entries, its index page last. Returns whether every table and figure had its data.
+/// Writes the album of the selected entries. The index page is written last. Returns `true` if the data of
+/// every table and figure were available.
 fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<bool, Failure> {
     let mut exhibits = exhibits();
     let is_asked_for = |exhibit: &Exhibit| {
@@ -60,8 +61,8 @@ fn write(folder: &Path, call: &Reproduce, found: &[Entry]) -> Result<bool, Failu
     Ok(unchecked_exhibits(&exhibits).next().is_none())
 }
 
-/// Returns the entries that the ids name, or all entries if there are no ids. An id names a section, a table or figure, or one
-/// entry.
+/// Returns the entries with these ids, or all entries if there are no ids. An id names a section, a table, a
+/// figure, or a single entry.
 fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
     let known = sections();
     let section_of = |id: &str| id.split('.').next().unwrap_or(id).to_owned();
@@ -69,7 +70,7 @@ fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
         return Err(unknown("section", id, known));
     }
     let exhibits = exhibits();
-    // A table or figure may collect values of several sections.
+    // A table or figure may contain values of several sections.
     let of_exhibit = |id: &str| exhibits.iter().find(|exhibit| exhibit.id == id);
     let prefixes: Vec<&str> = ids
         .iter()
@@ -83,7 +84,8 @@ fn selected(ids: &[String], common: &Common) -> Result<Vec<Entry>, Failure> {
     });
     bar.finish_and_clear();
     let mut found = found.map_err(Failure::solver)?;
-    // The entry of a section without data has no parts, so an id that names one of its parts selects the whole entry.
+    // The entry of a section without data has no parts. An id of such a part therefore selects the whole
+    // entry.
     let is_asked_for =
         |entry: &Entry, id: &str| is_part(&entry.id, id) || !entry.is_checked() && is_part(id, &entry.id);
     let exists = |id: &String| of_exhibit(id).is_some() || found.iter().any(|entry| is_asked_for(entry, id));

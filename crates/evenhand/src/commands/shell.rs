@@ -1,4 +1,5 @@
-//! `completions`, `man` and `schema`: print the completions, manual pages and formats of the program.
+//! The commands `completions`, `man` and `schema`: print the shell completions, the manual pages and the file
+//! formats of the program.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -32,7 +33,7 @@ pub fn man(call: &Man) -> Result<ExitCode, Failure> {
 
 /// Writes the manual pages of a command and of its subcommands, such as `evenhand.1` and `evenhand-solve.1`.
 fn write(command: &Command, folder: &Path) -> Result<(), Failure> {
-    // A built command is named `evenhand-solve` here, and `evenhand solve` in its text.
+    // The display name of a built command is `evenhand-solve`, while its text contains `evenhand solve`.
     let name = command.get_display_name().unwrap_or(command.get_name());
     files::save_in(folder, &format!("{name}.1"), page(command)?)?;
     let mut subcommands = command.get_subcommands().filter(|command| command.get_name() != "help");

@@ -1,4 +1,4 @@
-//! `simulate`: simulates tasks that arrive, run and finish.
+//! The command `simulate`: simulates tasks that arrive, run and finish.
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -90,7 +90,7 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// Returns whether a document is a snapshot of a running cluster.
+/// Returns `true` if a document is a snapshot of a running cluster.
 fn is_snapshot(document: &Document<'_>) -> bool {
     let kind = || {
         let object = document.object(document.root()).ok()?;
@@ -99,7 +99,8 @@ fn is_snapshot(document: &Document<'_>) -> bool {
     kind() == Some(true)
 }
 
-/// Refuses options that only runs of whole tasks have: other runs save no state, and write their series as CSV only.
+/// Refuses options that apply only to runs of whole tasks. Other runs save no state, and write their series
+/// only as CSV.
 pub(super) fn refuse_checkpoints(call: &Simulate, runs: &str) -> Result<(), Failure> {
     if call.resume.is_some() {
         let why = format!("--resume: runs of {runs} cannot be resumed; start without --resume");
@@ -116,12 +117,12 @@ pub(super) fn seeds(call: &Simulate, common: &Common) -> Vec<u64> {
     (0..u64::from(call.replications)).map(|k| common.seed.wrapping_add(k)).collect()
 }
 
-/// The folder of the runs, if one is asked for, and the content of its page besides the tables.
+/// The folder of the runs, if the command line names a folder, and the content of its page other than tables.
 pub(super) struct RunFolder<'a> {
     call: &'a Simulate,
     runs: usize,
     files: Vec<String>,
-    /// The pictures of the first run, each with its caption.
+    /// The pictures of the first run, each with a caption.
     pictures: Vec<(String, &'static str)>,
 }
 
@@ -130,12 +131,12 @@ impl<'a> RunFolder<'a> {
         Self { call, runs, files: Vec::new(), pictures: Vec::new() }
     }
 
-    /// Returns whether a folder is asked for.
+    /// Returns `true` if the command line names a folder.
     pub fn is_asked_for(&self) -> bool {
         self.call.output.is_some()
     }
 
-    /// Saves a file. If there are several runs, its name begins with the seed of its run.
+    /// Saves a file. If the command has several runs, the name of the file begins with the seed of its run.
     pub fn save(&mut self, seed: Option<u64>, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
         let Some(folder) = &self.call.output else { return Ok(()) };
         let name = match seed {
@@ -163,7 +164,8 @@ impl<'a> RunFolder<'a> {
         Ok(())
     }
 
-    /// Writes the page, then the summary. The summary comes last because it marks a complete folder.
+    /// Writes the page and then the summary. The summary comes last, because its presence shows that the
+    /// folder is complete.
     fn end(mut self, page: Page, summary: &Value) -> Result<(), Failure> {
         if !self.is_asked_for() {
             return Ok(());
@@ -179,7 +181,8 @@ impl<'a> RunFolder<'a> {
     }
 }
 
-/// Writes the page and the summary, and prints the result. Returns a failure if runs were stopped (each given as seed and time).
+/// Writes the page and the summary, and prints the result. Returns a failure if runs were stopped. Each
+/// stopped run is given by its seed and time.
 pub(super) fn finish(
     run_folder: RunFolder<'_>,
     common: &Common,
@@ -204,7 +207,8 @@ pub(super) fn finish(
     )))
 }
 
-/// Returns the failure of a scenario, with the place in its file. An error in a trace is reported by the reader of the trace.
+/// Returns the failure for an error in a scenario, with its position in the file. The reader of the trace
+/// reports errors in the trace.
 pub(super) fn of_scenario(document: &Document<'_>, scenario: &Scenario, error: SimulateError) -> Failure {
     let (place, message) = (error.place(scenario), error.to_string());
     let is_import = matches!(error, SimulateError::Import(_));
@@ -279,11 +283,12 @@ fn with_checkpoints(
             SimulateError::Checkpoint(_) => of_checkpoint(file, &error),
             error => of_scenario(document, scenario, error),
         })?;
-    // The only reason to abandon the run is a checkpoint that could not be written.
+    // Only a checkpoint that could not be written aborts the run.
     simulated.ok_or_else(|| writer.failure.unwrap_or_else(|| Failure::solver("the run was stopped")))
 }
 
-/// Writes the tables and plots of every run. If there are several, the names of the files begin with the seeds.
+/// Writes the tables and plots of every run. If there are several runs, the names of the files begin with the
+/// seeds.
 fn write(run_folder: &mut RunFolder<'_>, simulated: &Simulated, form: &str) -> Result<(), Failure> {
     for (problem, run) in simulated.runs.iter().filter(|_| run_folder.is_asked_for()).collect::<Vec<_>>() {
         let seed = Some(run.seed);

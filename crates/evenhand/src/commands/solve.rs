@@ -1,4 +1,4 @@
-//! `solve`: computes an allocation.
+//! The command `solve`: computes an allocation.
 
 use std::mem::ManuallyDrop;
 use std::process::ExitCode;
@@ -26,13 +26,14 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     if call.series_output.series.is_some() && !is_trajectory {
         return Err(Failure::input("--series needs --method trajectory".to_owned()));
     }
-    // Leaked on purpose: the process is about to exit, and dropping 100,000 users takes hundredths of a second.
+    // Leaked on purpose: the process is about to exit, and dropping 100,000 users takes some hundredths of a
+    // second.
     let problem = ManuallyDrop::new(files::problem(&call.problem, common)?);
     check_names(call, &problem)?;
     super::note_rule(flags.value("rule")?, &problem, common);
     let started = Instant::now();
-    // Every answer names the hash of the problem. Computing it while the mechanism runs saves time, because the problem
-    // stores it.
+    // Every answer states the hash of the problem. Computing the hash while the mechanism runs saves time,
+    // because the problem stores the hash.
     let hash = || problem_sha256(&problem);
     let outcome =
         ManuallyDrop::new(with_background(&problem, || mechanism.allocate_with(&problem, &flags), hash).0?);
@@ -45,7 +46,7 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     document.seconds = Some(seconds);
     let page = || report::outcome(&problem, &outcome, common.format == Format::Csv);
     let is_shown = common.format != Format::Json && !call.output.as_deref().is_some_and(files::is_standard);
-    // A document that goes only to a file is streamed, so that it is never in memory as a whole.
+    // A document that is written only to a file is streamed, so that it is never in memory as a whole.
     let as_made = call.output.as_deref().filter(|_| is_shown && !common.decimals);
     let document = || match as_made {
         Some(path) => files::save_by(path, &|out| document.write_json(out)).map(|()| None),
@@ -79,11 +80,13 @@ pub fn run(call: &Solve, common: &Common) -> Result<ExitCode, Failure> {
     }
 }
 
-/// The number of users from which a second result takes some milliseconds to compute. Starting a thread takes 0.1 ms.
+/// The number of users above which a second result takes some milliseconds to compute. Starting a thread
+/// takes 0.1 ms.
 const MANY_USERS: usize = 1_000;
 
-/// Computes the first result, and meanwhile the second result on another thread. The second result is `None` if the
-/// problem is small, no thread is free, or a limit stops the computation. The caller then computes it itself.
+/// Computes the first result, and at the same time the second result on another thread. The second result is
+/// `None` if the problem is small, no thread is free, or a limit stops the computation. In this case the
+/// caller computes the second result itself.
 fn with_background<A, B: Send>(
     problem: &Problem,
     first: impl FnOnce() -> A,
@@ -100,7 +103,7 @@ fn with_background<A, B: Send>(
     })
 }
 
-/// Writes the fair shares of groups, for a rule whose answer is a fair share instead of tasks.
+/// Writes the fair shares of groups, for a rule whose answer is fair shares and not tasks.
 fn entitled(
     call: &Solve,
     common: &Common,
@@ -120,7 +123,7 @@ fn entitled(
     Ok(ExitCode::SUCCESS)
 }
 
-/// Checks that the server classes and users that flags name exist in the problem.
+/// Checks that the problem has the server classes and users that the flags name.
 fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     for (flag, text) in &call.flags.0 {
         let (kind, known): (_, Vec<&str>) = match flag.takes {
@@ -135,7 +138,8 @@ fn check_names(call: &Solve, problem: &Problem) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Writes the outputs of `--series` and `--plot`. Returns whether one of these outputs went to standard output.
+/// Writes the outputs of `--series` and `--plot`. Returns `true` if at least one of them went to standard
+/// output.
 fn draw(call: &Solve, is_trajectory: bool, problem: &Problem, outcome: &Outcome) -> Result<bool, Failure> {
     let steps = outcome.findings.series.as_deref().unwrap_or_default();
     let mut printed = false;

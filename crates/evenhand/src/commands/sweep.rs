@@ -1,4 +1,5 @@
-//! `sweep`: solves many problems under many mechanisms, line by line; it can be divided into parts, and interrupted.
+//! The command `sweep`: solves many problems under many mechanisms, one line for each. It can be divided into
+//! parts, interrupted and resumed.
 
 use std::fs::OpenOptions;
 use std::io::{ErrorKind, Write};
@@ -58,7 +59,8 @@ pub fn run(call: &Call, common: &Common) -> Result<ExitCode, Failure> {
     counts.end()
 }
 
-/// Returns whether lines are collected until the file is complete. A pipe or standard output gets each line at once.
+/// Returns `true` if lines are collected until the file is complete. Lines for a pipe or for standard output
+/// are written at once.
 fn is_kept(path: &Path) -> bool {
     !files::is_standard(path) && (!path.exists() || files::is_ordinary(path))
 }
@@ -80,7 +82,7 @@ impl Sink {
         }
     }
 
-    /// Writes a line. Returns whether the reader is still there.
+    /// Writes a line. Returns `false` if the reader has closed the pipe.
     fn put(&mut self, text: &str) -> Result<bool, Failure> {
         match self {
             Self::Kept(partial) => partial.append(text).map(|()| true),
@@ -95,13 +97,13 @@ impl Sink {
     }
 }
 
-/// The state of a sweep, which the watching thread needs when it ends a line.
+/// The state of a sweep. The watching thread needs it to end a line.
 struct State {
     sink: Sink,
     counts: Counts,
-    /// The bytes that may still be written.
+    /// The number of bytes that may still be written.
     left: u64,
-    /// The line that is being computed.
+    /// The head of the line that is being computed. `None` between two lines.
     current: Option<Head>,
 }
 
@@ -113,7 +115,7 @@ impl State {
 
     fn put(&mut self, line: &Line) -> Result<bool, Failure> {
         let text = line.to_json();
-        // The line break counts as well.
+        // The line break counts too.
         let bytes = text.len() as u64 + 1;
         let Some(left) = self.left.checked_sub(bytes) else {
             let failure = Failure::solver("the lines have more bytes than --most-bytes allows");
@@ -134,7 +136,7 @@ fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
     state.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The current problem of a sweep. It is read once and serves all mechanisms.
+/// The current problem of a sweep. It is read once for all mechanisms.
 struct At<'a> {
     grid: &'a Grid,
     common: &'a Common,
@@ -160,8 +162,8 @@ impl At<'_> {
         locked(state).current = Some(grid.head(line, subject));
         watch::begin_part(limits.work.unwrap_or(u64::MAX), limits.memory.unwrap_or(u64::MAX));
         let computed = grid.line(line, subject, &limits);
-        // Once this thread has the lock, the watching thread cannot end the line any more. If the watching thread is
-        // already ending the line, it never releases the lock.
+        // While this thread holds the lock, the watching thread cannot end the line. If the watching thread
+        // is already ending the line, it never releases the lock.
         let mut state = locked(state);
         watch::end_part();
         state.current = None;
@@ -169,12 +171,12 @@ impl At<'_> {
             return Ok(());
         }
         drop(state);
-        // The reader has closed the pipe (`| head`), which is no failure.
+        // The reader has closed the pipe (`| head`), which is not an error.
         std::process::exit(0)
     }
 }
 
-/// Returns the limits of a line: the limits that `solve` has for its problem.
+/// Returns the limits of a line. They are the limits of `solve` for the problem of the line.
 fn limits_of(subject: &Result<Subject, Fault>, common: &Common) -> Limits {
     let bytes = subject.as_ref().map_or(0, Subject::bytes);
     let limits = Limits { work: common.work, memory: common.memory, ..Limits::by_input() };
@@ -185,8 +187,8 @@ fn limits_of(subject: &Result<Subject, Fault>, common: &Common) -> Limits {
     granted.map_or(limits, |(work, memory)| Limits { work, memory, ..Limits::default() })
 }
 
-/// Registers what happens when the clock or the memory limit ends the process during a line: the line is written as failed, and
-/// the same command resumes after it.
+/// Registers a function that runs if the clock or the memory limit ends the process during a line. It writes
+/// the line as failed. The same command can then resume after this line.
 fn say_the_last_line(state: &Arc<Mutex<State>>) {
     let state = Arc::clone(state);
     watch::before_the_end(move |why| {
@@ -204,7 +206,7 @@ fn say_the_last_line(state: &Arc<Mutex<State>>) {
     });
 }
 
-/// Replaces this process by a new run of the same command. Returns only if that is impossible.
+/// Replaces this process by a new run of the same command. Returns only if this is impossible.
 fn go_on(why: &str) -> Failure {
     let mut failure = Failure::solver(format!("a line ended the process: {why}"));
     let is_input = std::env::args_os().skip(1).any(|argument| argument == "-");
@@ -220,7 +222,7 @@ fn go_on(why: &str) -> Failure {
     failure.tip("run the same command again to resume after this line")
 }
 
-/// Opens the lines of an earlier run, after checking that they are lines of this grid.
+/// Opens the lines of an earlier run. Refuses lines that do not belong to this grid.
 fn resumed(path: &Path, at: &mut At<'_>, part: Part) -> Result<(Partial, Counts), Failure> {
     let lines = part.lines(at.grid.n_lines());
     let header =
@@ -263,10 +265,10 @@ fn finish(path: &Path, partial: Partial) -> Result<(), Failure> {
 #[derive(Debug, Default)]
 struct Counts {
     all: u64,
-    /// The bytes of the lines that an earlier run has written.
+    /// The number of bytes of the lines that earlier runs have written.
     bytes: u64,
     not_applicable: u64,
-    /// The numbers of failed lines, in the order of [`Cause::NAMES`].
+    /// The numbers of failed lines by cause, in the order of [`Cause::NAMES`].
     failed: [u64; Cause::NAMES.len()],
 }
 
@@ -330,8 +332,8 @@ impl Counts {
         )
     }
 
-    /// Returns success if no line failed. Otherwise returns a failure: of wrong input if every failed line has wrong
-    /// input, and of a solver in all other cases.
+    /// Returns success if no line failed. If all failed lines have wrong input, returns the failure for wrong
+    /// input. Otherwise returns the failure of a solver.
     fn end(&self) -> Result<ExitCode, Failure> {
         if self.n_failed() == 0 {
             return Ok(ExitCode::SUCCESS);

@@ -1,4 +1,5 @@
-//! `usage`: the decayed usage of queues by the law of a scheduler, and the queue that is served next.
+//! The command `usage`: computes the decayed usage of queues by the law of a scheduler, and the queue that is
+//! served next.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -22,7 +23,7 @@ impl From<UsageError> for Failure {
     }
 }
 
-/// Reads the value of an option. An error names the option first.
+/// Parses the value of an option. The message of an error begins with the name of the option.
 pub(super) fn option<T>(
     name: &str,
     text: Option<&str>,
@@ -135,7 +136,7 @@ pub fn run(call: &Usage, common: &Common) -> Result<ExitCode, Failure> {
     )
 }
 
-/// Notes the rows that were left out.
+/// Writes a note about the rows that were left out.
 pub(super) fn note_skipped(history: &History, common: &Common) {
     let skipped = history.skipped;
     for (count, what) in [

@@ -1,4 +1,4 @@
-//! `simulate SNAPSHOT`: how long the waiting jobs of a running cluster will wait.
+//! The command `simulate SNAPSHOT`: computes how long the waiting jobs of a running cluster will wait.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,12 +16,13 @@ use crate::arguments::{Common, Simulate};
 use crate::failure::{Failure, unknown};
 use crate::output;
 
-/// The number of runs, if none is stated.
+/// The default number of runs.
 const RUNS: u64 = 1000;
-/// The name that stands for all tasks without an entry of their own.
+/// The name that stands for all tasks without their own entry.
 const OTHERS: &str = "*";
 
-/// Prints how long jobs will wait. The exit status is 1 if one job was asked for and started in no run.
+/// Prints how long jobs will wait. The exit status is 1 if the command line names one job and this job
+/// started in no run.
 pub fn run(call: &Simulate, mut snapshot: Snapshot, common: &Common) -> Result<ExitCode, Failure> {
     let options = &call.waits;
     let Some(stated) = &options.durations else {
@@ -75,13 +76,14 @@ pub fn run(call: &Simulate, mut snapshot: Snapshot, common: &Common) -> Result<E
     Ok(ExitCode::from(u8::from(never)))
 }
 
-/// Reads a time such as `30m`. Returns nanoseconds.
+/// Parses a time such as `30m`, and returns it in nanoseconds.
 fn time(option: &str, text: &str) -> Result<u64, Failure> {
     let time = parse_duration(text).map_err(|error| Failure::input(format!("{option}: {error}")))?;
     Ok(time.unsigned_abs())
 }
 
-/// Reads a law such as `fixed:30m`. A time alone means a fixed time. Returns `None` if the text is not a law.
+/// Parses a law such as `fixed:30m`. A time without a law means a fixed time. Returns `None` if the text is
+/// not a law.
 fn law(option: &str, text: &str) -> Result<Option<Law>, Failure> {
     let text = text.trim();
     if text == "limits" {
@@ -96,7 +98,7 @@ fn law(option: &str, text: &str) -> Result<Option<Law>, Failure> {
     Ok(parse_duration(text).ok().map(|time| Law::Fixed(time.unsigned_abs())))
 }
 
-/// Reads the value of `--durations`.
+/// Parses the value of `--durations`.
 fn durations(stated: &str, snapshot: &Snapshot) -> Result<Durations, Failure> {
     if let Some(law) = law("--durations", stated)? {
         if law == Law::Limits && snapshot.times.iter().all(|of| of.limit.or(of.left).is_none()) {
@@ -138,7 +140,8 @@ fn has_task(snapshot: &Snapshot, name: &str) -> bool {
     waiting.any(|of| of == name) || running.any(|of| of == name)
 }
 
-/// Reads a file of durations: a JSON object, or a CSV table with the columns `name`, `duration` and perhaps `left`.
+/// Reads a file of durations: a JSON object, or a CSV table with the columns `name`, `duration` and
+/// optionally `left`.
 fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
     let wrong = |what: String| {
         Failure::input(format!("--durations {stated}: {what}")).tip(
@@ -211,7 +214,8 @@ fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
     Ok(entries)
 }
 
-/// Returns the entry for the laws of durations and remaining times. If only one law is stated, it applies to both.
+/// Returns the entry with the laws of durations and remaining times. If only one law is stated, it is used
+/// for both.
 fn pair(duration: Option<Law>, left: Option<Law>) -> Option<Entry> {
     let either = duration.or(left)?;
     Some(Entry { duration: duration.unwrap_or(either), left: left.unwrap_or(either) })

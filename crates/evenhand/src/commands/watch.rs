@@ -1,4 +1,5 @@
-//! `watch`: judges a running cluster again and again, keeps a history, and serves metrics; and the page of a history.
+//! The command `watch`: judges a running cluster repeatedly, writes a history, and serves metrics. Also
+//! writes the page of a history.
 
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -52,7 +53,7 @@ pub fn run(call: &Watch, common: &Common) -> Result<ExitCode, Failure> {
     let mut log = |line: Log| match line {
         Log::Verdict(text) if !common.quiet => output::line(&text),
         Log::Verdict(_) => {}
-        // An error comes first on standard error, and says why the only round gave no verdict.
+        // An error is printed first on standard error, and it states why the only round gave no verdict.
         Log::Failure(_) if call.once => {}
         Log::History(text) if call.once => output::warn(common, text),
         Log::Failure(text) | Log::History(text) => output::line(&format!("warning: {text}")),
@@ -66,7 +67,7 @@ pub fn run(call: &Watch, common: &Common) -> Result<ExitCode, Failure> {
         log: &mut log,
     };
     let outcome = watcher.run(call.once.then_some(1));
-    // Closing the history moves all of it into one file.
+    // Closing the history moves all its data into one file.
     drop(watcher);
     stop.stop();
     if let Some(served) = served {
@@ -110,7 +111,7 @@ fn settings(call: &Watch, common: &Common) -> Result<Settings, Failure> {
     Ok(Settings { source, timeout: call.timeout, rule, tolerance, import, limits, is_shown })
 }
 
-/// Prints the result of the only round, and returns the exit status of `verdict`.
+/// Prints the result of the only round, and returns the same exit status as `verdict`.
 fn status(board: &Board, outcome: &Outcome, now: i64, common: &Common) -> Result<ExitCode, Failure> {
     if let Outcome::Judged(judged) = outcome {
         let shown = || report::Page::new().text(&judged.answer);
@@ -130,7 +131,8 @@ fn status(board: &Board, outcome: &Outcome, now: i64, common: &Common) -> Result
     }
 }
 
-/// Ends the watch cleanly at the first TERM, INT or HUP, and at once at the second. A signal that the parent ignores stays ignored.
+/// Ends the watch cleanly at the first TERM, INT or HUP, and at once at the second signal. A signal that the
+/// parent ignores stays ignored.
 #[cfg(unix)]
 fn end_at_signals(stop: &Stop) {
     use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
@@ -138,7 +140,8 @@ fn end_at_signals(stop: &Stop) {
     let ends = [SIGHUP, SIGINT, SIGTERM].into_iter().filter(|signal| ignored >> (signal - 1) & 1 == 0);
     let Ok(mut signals) = signal_hook::iterator::Signals::new(ends) else { return };
     let stop = stop.clone();
-    // If no thread can be started, the signals end the program as usual, and the history loses no finished round.
+    // If no thread can be started, the signals end the program as usual. The history then still loses no
+    // finished round.
     let _none = std::thread::Builder::new().name("signals".to_owned()).spawn(move || {
         for signal in signals.forever() {
             if stop.is_stopped() {
@@ -152,7 +155,7 @@ fn end_at_signals(stop: &Stop) {
 #[cfg(not(unix))]
 fn end_at_signals(_: &Stop) {}
 
-/// Writes the page of a history, for `report`.
+/// Writes the page of a history. The command `report` calls this function.
 pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     if !super::cluster::is_plain(asked) || asked.tolerance.is_some() {
         return Err(Failure::input("a history is shown by itself: `report` takes only --output with it"));

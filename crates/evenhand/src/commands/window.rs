@@ -1,4 +1,4 @@
-//! `verdict --window`: judges a window of a history.
+//! The option `verdict --window`: judges a window of a history.
 
 use std::process::ExitCode;
 
@@ -38,7 +38,7 @@ fn history(call: &Verdict, common: &Common) -> Result<History, Failure> {
     Ok(history)
 }
 
-/// Returns the settings of the law by which the next queue is chosen.
+/// Returns the settings of the law that chooses the next queue.
 fn law(call: &Verdict, window: i64, of: &WindowSettings) -> Result<Settings, Failure> {
     let over = &call.over;
     let name = call.rule.as_deref().unwrap_or("ideal");
@@ -114,7 +114,7 @@ pub fn run(call: &Verdict, length: &str, tolerance: Rational, common: &Common) -
         output::unchecked(common, self_test(&text)?.as_deref());
         printed = files::write(path, &text)?;
     }
-    // Without the value of several resources, the ideal law ranks no queues.
+    // Without weights of several resources, the ideal law cannot rank queues.
     let is_ranked = call.rule.is_some() || !verdict.resource_weights.is_empty();
     let standings = is_ranked.then(|| judge(&history, &law)).transpose()?;
     let shown = OverWindow {

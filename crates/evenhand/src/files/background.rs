@@ -1,4 +1,5 @@
-//! A writer that hands the content of a large file to another thread, while the rest of the content is made.
+//! A writer that passes the content of a large file to another thread while the rest of the content is
+//! created.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -9,17 +10,19 @@ use std::thread::{self, JoinHandle};
 /// The number of bytes that are written at a time.
 const PIECE: usize = 1 << 18;
 
-/// The size of a file up to which no other thread is needed, in bytes. It is written in a millisecond or two.
+/// The largest size in bytes of a file that is written without another thread. Such a file is written in one
+/// or two milliseconds.
 const LITTLE: usize = 1 << 22;
 
-/// The number of pieces that may wait for a slow disk.
+/// The largest number of pieces that wait for a slow disk.
 const WAITING: usize = 8;
 
-/// A writer to a file that may write on another thread. Only [`finish`](Self::finish) tells whether everything was written.
+/// A writer to a file that may write on another thread. Only [`finish`](Self::finish) reports whether all
+/// bytes were written.
 pub struct BackgroundWriter<'f> {
     file: &'f File,
     piece: Vec<u8>,
-    /// The bytes that were written on the calling thread.
+    /// The number of bytes that were written on the calling thread.
     written: usize,
     thread: Option<Thread>,
 }
@@ -34,13 +37,14 @@ impl<'f> BackgroundWriter<'f> {
         Self { file, piece: Vec::new(), written: 0, thread: None }
     }
 
-    /// Writes the last piece, and waits until everything is written.
+    /// Writes the last piece, and waits until all bytes are written.
     pub fn finish(mut self) -> io::Result<()> {
         self.hand_over()?;
         self.wait()
     }
 
-    /// Hands the piece to the thread. If there is no thread and no thread can be started, the piece is written at once.
+    /// Passes the piece to the thread. If the file needs no thread, or no thread can be started, the piece is
+    /// written at once.
     fn hand_over(&mut self) -> io::Result<()> {
         let piece = mem::take(&mut self.piece);
         if self.thread.is_none() && self.written >= LITTLE && rayon::current_num_threads() > 1 {
@@ -54,7 +58,7 @@ impl<'f> BackgroundWriter<'f> {
                 self.piece.clear();
             }
             Some(Thread { pieces, .. }) if pieces.send(piece).is_ok() => self.piece.reserve_exact(PIECE),
-            // The thread ends early only if it cannot write.
+            // The thread ends early only if it cannot write to the file.
             Some(_) => return self.wait().and(Err(io::ErrorKind::WriteZero.into())),
         }
         Ok(())
@@ -79,8 +83,8 @@ impl Write for BackgroundWriter<'_> {
         if self.piece.len() == PIECE || is_large && self.thread.is_none() {
             self.hand_over()?;
         }
-        // A large text is written without a copy. This is possible only if no thread is still writing an earlier piece. The call
-        // above may just have started a thread.
+        // A large text is written without a copy. This is possible only if no thread may still be writing an
+        // earlier piece. The call above may just have started a thread.
         if is_large && self.thread.is_none() {
             return self.file.write(bytes);
         }
@@ -89,7 +93,8 @@ impl Write for BackgroundWriter<'_> {
         Ok(taken)
     }
 
-    /// Does nothing: a piece is written when it is full, and the last one by [`finish`](Self::finish).
+    /// Does nothing. Each piece is written when it is full, and the last piece is written by
+    /// [`finish`](Self::finish).
     fn flush(&mut self) -> io::Result<()> {
         Ok(())
     }
@@ -115,14 +120,15 @@ mod tests {
 
     #[test]
     fn what_is_written_is_there_in_order() {
-        // The sizes: empty, less than a piece, several pieces, and more pieces than may wait.
+        // The sizes cover an empty file, less than one piece, several pieces, and more pieces than may wait.
         for (threads, lines) in [(1, 0), (2, 0), (2, 9), (1, 300_000), (2, 300_000), (2, 900_000)] {
             let (found, expected) = written(threads, lines);
             assert!(found == expected, "{lines} lines by {threads} threads");
         }
     }
 
-    /// The large text arrives just when the thread is started for the text before it, one piece earlier, or one later.
+    /// The large text arrives exactly when the thread is started for the text before it, or one piece
+    /// earlier, or one piece later.
     #[test]
     fn a_large_text_waits_for_what_stands_before_it() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
@@ -159,7 +165,7 @@ mod tests {
         }
     }
 
-    /// The reader of a pipe goes away after the thread has begun to write.
+    /// The reader of a pipe closes the pipe after the thread has begun to write.
     #[cfg(unix)]
     #[test]
     fn what_the_thread_cannot_write_is_an_error() {

@@ -1,4 +1,4 @@
-//! Checks, before the work starts, that the output files can be written.
+//! Checks before the work starts that the output files can be written.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,23 +9,24 @@ use crate::failure::Failure;
 /// The files that a command reads and writes.
 #[derive(Debug, Default)]
 pub struct CommandFiles<'a> {
-    /// The files to read; `-` is standard input.
+    /// The files that are read. The path `-` stands for standard input.
     pub inputs: Vec<&'a Path>,
-    /// The files to write; `-` is standard output.
+    /// The files that are written. The path `-` stands for standard output.
     pub outputs: Vec<&'a Path>,
-    /// The files that are read if they exist, and kept up to date.
+    /// The files that are read if they exist, and that are updated during the command.
     pub updated: Vec<&'a Path>,
-    /// The folders that files are written into. They are created with the first file.
+    /// The folders into which files are written. Each folder is created together with its first file.
     pub folders: Vec<&'a Path>,
 }
 
-/// Checks the files of a command, and locks those that are kept up to date as long as the command runs. Refuses two inputs from
-/// standard input, and a file that another program keeps up to date. Refuses an output whose folder is missing or read-only,
-/// that is a folder or a dangling link, or that would replace an input or another output. Temporary files that killed programs
-/// left in the same folders are removed.
+/// Checks the files of a command, and locks the files that are updated until the command ends.
+///
+/// Refuses two inputs from standard input, and a file that another program updates. Refuses an output whose
+/// folder is missing or read-only, an output that is a folder or a dangling link, and an output that would
+/// replace an input or another output. Removes temporary files that killed programs left in the same folders.
 ///
 /// # Errors
-/// The first of these problems, with the name of the file.
+/// If at least one of these problems exists. The failure describes the first problem and names the file.
 pub fn examine(command_files: &CommandFiles<'_>) -> Result<Vec<Lock>, Failure> {
     super::distinct(&command_files.inputs)?;
     let read = [&command_files.inputs[..], &command_files.updated].concat();
@@ -52,12 +53,12 @@ pub fn examine(command_files: &CommandFiles<'_>) -> Result<Vec<Lock>, Failure> {
     Ok(locks)
 }
 
-/// Locks a file that is kept up to date. A pipe or a device is not locked.
+/// Locks a file that is updated. Returns `None` for a pipe or a device, which are not locked.
 fn locked(path: &Path) -> Result<Option<Lock>, Failure> {
     if is_standard(path) || path.exists() && !is_ordinary(path) {
         return Ok(None);
     }
-    // The lock belongs to the file itself, whichever links lead to it.
+    // The lock belongs to the file itself, no matter which links lead to the file.
     let path = path.canonicalize().unwrap_or_else(|_| path.to_path_buf());
     let name = path.file_name().unwrap_or_default();
     let refuse = |why: String| Failure::input(format!("{}: {why}", shown(&path)));
@@ -92,7 +93,7 @@ fn output_file(path: &Path) -> Result<(), Failure> {
     }
     match std::fs::metadata(path) {
         Ok(found) if found.is_dir() => return refuse("cannot be written: it is a folder"),
-        // Pipes and devices are written to directly.
+        // The program writes to pipes and devices directly.
         Ok(found) if !found.is_file() => return Ok(()),
         Ok(found) if found.permissions().readonly() => return refuse("cannot be written: it is read-only"),
         _ => {}
@@ -122,7 +123,7 @@ fn output_folder(folder: &Path) -> Result<(), Failure> {
     if folder.ancestors().take_while(|above| !above.exists()).any(leads_nowhere) {
         return refuse("cannot be created: one of its folders is a link that leads nowhere".to_owned());
     }
-    // Missing folders will be created in the nearest folder that exists.
+    // Missing folders will be created below the nearest folder that exists.
     let there = folder.ancestors().find(|above| above.exists()).unwrap_or_else(|| Path::new("."));
     match tempfile::tempfile_in(there) {
         Ok(_) => Ok(()),
@@ -131,7 +132,7 @@ fn output_folder(folder: &Path) -> Result<(), Failure> {
     }
 }
 
-/// Returns whether two paths name the same file, which need not exist.
+/// Returns `true` if two paths name the same file. The file need not exist.
 fn is_same(one: &Path, other: &Path) -> bool {
     let place = |path: &Path| -> Option<(PathBuf, Option<OsString>)> {
         match path.canonicalize() {
@@ -142,12 +143,13 @@ fn is_same(one: &Path, other: &Path) -> bool {
     one == other || place(one).is_some_and(|one| Some(one) == place(other))
 }
 
-/// Returns whether the path is a symbolic link to a file that does not exist.
+/// Returns `true` if the path is a symbolic link to a file that does not exist.
 pub(super) fn leads_nowhere(path: &Path) -> bool {
     path.is_symlink() && std::fs::metadata(path).is_err()
 }
 
-/// Returns whether the path is an ordinary file. Pipes and devices are not replaced, and may be both read and written.
+/// Returns `true` if the path is a regular file. Pipes and devices are not replaced, and may be both read and
+/// written.
 pub fn is_ordinary(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|found| found.is_file())
 }

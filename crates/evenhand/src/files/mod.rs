@@ -26,8 +26,8 @@ pub use write::{save, save_by, save_in, write, write_in};
 /// The text of standard input that [`peek`] has read. Standard input cannot be read twice.
 static PEEKED: Mutex<Option<Result<String, ReadError>>> = Mutex::new(None);
 
-/// Inspects a file that will be read afterwards. Returns `None` if the file cannot be read, because the function that
-/// reads it afterwards reports the error.
+/// Inspects a file that will be read later. Returns `None` if the file cannot be read. The function that
+/// reads the file later reports the error.
 pub fn peek<T>(path: &Path, look: impl FnOnce(&str) -> T) -> Option<T> {
     let text = read_text(path);
     let found = text.as_ref().ok().map(|text| look(text));
@@ -37,7 +37,7 @@ pub fn peek<T>(path: &Path, look: impl FnOnce(&str) -> T) -> Option<T> {
     found
 }
 
-/// Reads a file and parses its text. Malformed text becomes a failure that shows the line.
+/// Reads a file and parses its text. The failure for a malformed text shows the offending line.
 pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatError>) -> Result<T, Failure> {
     let peeked = || PEEKED.lock().unwrap_or_else(PoisonError::into_inner).take();
     let peeked = if is_standard(path) { peeked() } else { None };
@@ -46,7 +46,7 @@ pub fn read<T>(path: &Path, parse: impl FnOnce(&Source<'_>) -> Result<T, FormatE
     parse(&Source { name: &name, text: &text }).map_err(|error| Failure::format(&error, &text))
 }
 
-/// Reads a problem, and writes the warnings about it to standard error.
+/// Reads a problem, and stores the warnings about it.
 pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
     let problem = read(path, |source| source.problem())?;
     for warning in problem.warnings() {
@@ -55,12 +55,12 @@ pub fn problem(path: &Path, common: &Common) -> Result<Problem, Failure> {
     Ok(problem)
 }
 
-/// Reads an allocation of `problem`. An allocation that states the hash of another problem is refused.
+/// Reads an allocation of `problem`. Refuses an allocation that states the hash of another problem.
 pub fn allocation(path: &Path, problem: &Problem) -> Result<Allocation, Failure> {
     Ok(allocation_file(path, problem)?.allocation)
 }
 
-/// Reads an allocation as [`allocation`] does, and returns also the other fields of its file.
+/// Reads an allocation as [`allocation`] does, and also returns the other fields of its file.
 pub fn allocation_file(path: &Path, problem: &Problem) -> Result<AllocationFile, Failure> {
     let file = read(path, |source| source.allocation(problem))?;
     if !file.is_for(problem) {
@@ -72,7 +72,7 @@ pub fn allocation_file(path: &Path, problem: &Problem) -> Result<AllocationFile,
     Ok(file)
 }
 
-/// Refuses two inputs from standard input.
+/// Returns an error if more than one path is `-`, because only one file can be read from standard input.
 pub fn distinct(paths: &[&Path]) -> Result<(), Failure> {
     if paths.iter().filter(|path| path.as_os_str() == "-").count() > 1 {
         return Err(Failure::input("only one file can be standard input (-)"));

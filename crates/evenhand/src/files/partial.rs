@@ -1,4 +1,4 @@
-//! Files of lines that grow until they are complete, and that a later run resumes.
+//! Files of lines that grow until they are complete. A later run can resume them.
 
 use std::ffi::OsString;
 use std::fs::{File, OpenOptions};
@@ -11,8 +11,8 @@ use crate::failure::Failure;
 /// The suffix of the file that collects the lines.
 const SUFFIX: &str = ".part";
 
-/// The lines of an unfinished file. The first line is a header that identifies the computation to which the other lines
-/// belong.
+/// The lines of an incomplete file. The first line is a header that identifies the computation that wrote the
+/// other lines.
 #[derive(Debug)]
 pub struct Partial {
     path: PathBuf,
@@ -20,11 +20,12 @@ pub struct Partial {
 }
 
 impl Partial {
-    /// Opens the collected lines of the future file `path`, or begins them. Every existing line is passed to `expect`, in order. An
-    /// incomplete last line is cut off.
+    /// Opens the file with the collected lines of the future file `path`, or creates it. Every existing line
+    /// is passed to `expect`, in order. An incomplete last line is removed.
     ///
     /// # Errors
-    /// The system refuses; or the lines belong to another computation, and `expect` returns the reason.
+    /// If the system refuses. Also if the lines belong to another computation. In this case `expect` returns
+    /// the reason.
     pub fn open(
         path: &Path,
         header: &str,
@@ -82,7 +83,7 @@ impl Partial {
     /// Adds a line.
     ///
     /// # Errors
-    /// The line cannot be written, for example because the disk is full.
+    /// If the line cannot be written, for example because the disk is full.
     pub fn append(&mut self, line: &str) -> Result<(), Failure> {
         let written = self.file.write_all(format!("{line}\n").as_bytes());
         written.map_err(|error| {
@@ -95,16 +96,16 @@ impl Partial {
     /// Passes all lines except the header to `take`.
     ///
     /// # Errors
-    /// The file cannot be read, or `take` returns an error.
+    /// If the file cannot be read, or `take` returns an error.
     pub fn each(&self, mut take: impl FnMut(&str) -> std::io::Result<()>) -> std::io::Result<()> {
         let lines = BufReader::new(File::open(&self.path)?).lines();
         lines.skip(1).try_for_each(|line| take(&line?))
     }
 
-    /// Removes the file, after the complete file was written.
+    /// Removes the file after the complete file has been written.
     ///
     /// # Errors
-    /// The system refuses.
+    /// If the system refuses to remove the file.
     pub fn remove(self) -> Result<(), Failure> {
         let removed = std::fs::remove_file(&self.path);
         removed.map_err(|error| Failure::solver(format!("{}: cannot be removed: {error}", shown(&self.path))))

@@ -1,5 +1,6 @@
-//! Files that exist only while the program works: locks, and contents that are written before they replace a file. They are
-//! removed with the program, also if TERM or INT (Ctrl-C) ends it. Files that a killed program left are removed later.
+//! Files that exist only while the program runs: lock files, and files with new content before they replace
+//! an old file. They are removed when the program ends, also if TERM or INT (Ctrl-C) ends it. Files that a
+//! killed program left are removed later.
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
@@ -13,7 +14,8 @@ use tempfile::NamedTempFile;
 const PREFIX: &str = ".evenhand-";
 const SUFFIX: &str = ".part";
 
-/// The temporary files of this process. A thread that creates a file holds this lock, so that a signal misses no file.
+/// The temporary files of this process. A thread that creates a file holds the lock of this set, so that a
+/// signal handler misses no file.
 static TEMPORARY_FILES: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
@@ -22,7 +24,8 @@ fn temporary_files() -> MutexGuard<'static, BTreeSet<PathBuf>> {
     TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes the files, and keeps the lock so that no more are created. The program must end after this call.
+/// Removes the files. The lock is never released, so that no further files are created. The program must end
+/// after this call.
 pub fn clear() {
     let files = TEMPORARY_FILES.lock().unwrap_or_else(PoisonError::into_inner);
     files.iter().for_each(|path| drop(fs::remove_file(path)));
@@ -32,23 +35,23 @@ pub fn clear() {
 /// Creates a file with an unpredictable name in a folder. The file is locked, so that [`sweep`] does not remove it.
 ///
 /// # Errors
-/// The system refuses.
+/// If the system refuses to create the file.
 pub fn new(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(PREFIX).suffix(SUFFIX);
     #[cfg(unix)]
     {
-        // The umask applies to these permissions as to those of every new file.
+        // The umask applies to these permissions in the same way as to those of every new file.
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
     let mut files = temporary_files();
     loop {
         let file = builder.tempfile_in(folder)?;
         match file.as_file().try_lock() {
-            // Another program removed the file before it was locked.
+            // Another program removed the file before this program locked it.
             Ok(()) if !file.path().exists() => {}
             Err(TryLockError::WouldBlock) => {}
-            // On file systems without locks, nothing is swept.
+            // On file systems without locks, temporary files are not swept.
             Ok(()) | Err(TryLockError::Error(_)) => {
                 files.insert(file.path().to_owned());
                 return Ok(file);
@@ -57,12 +60,13 @@ pub fn new(folder: &Path) -> io::Result<NamedTempFile> {
     }
 }
 
-/// Forgets a file that was given its final name, or removed.
+/// Removes a file from the set of temporary files. The file has got its final name, or was removed.
 pub fn forget(path: &Path) {
     temporary_files().remove(path);
 }
 
-/// Removes the files that killed programs left in a folder. A file that a program still writes is locked, and stays.
+/// Removes the files that killed programs left in a folder. A file that another program still writes is
+/// locked and is not removed.
 pub fn sweep(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -72,24 +76,25 @@ pub fn sweep(folder: &Path) {
         if is_ours && entry.file_type().is_ok_and(|kind| kind.is_file()) {
             let file = OpenOptions::new().write(true).open(entry.path());
             if file.is_ok_and(|file| file.try_lock().is_ok()) {
-                // A file that cannot be removed does no harm.
+                // The error is ignored, because a file that cannot be removed does no harm.
                 let _ = fs::remove_file(entry.path());
             }
         }
     }
 }
 
-/// A lock that keeps other programs from using a file, until it is dropped.
+/// A lock that keeps other programs from using a file. It is released when it is dropped.
 #[derive(Debug)]
 pub struct Lock {
     path: PathBuf,
     _file: File,
 }
 
-/// Locks `name` in a folder by a lock file next to it. Returns `None` if another program holds the lock.
+/// Locks `name` in a folder by a lock file in the same folder. Returns `None` if another program has locked
+/// it.
 ///
 /// # Errors
-/// The system refuses.
+/// If the system refuses to create or lock the lock file.
 pub fn lock(folder: &Path, name: &OsStr) -> io::Result<Option<Lock>> {
     let path = folder.join([OsStr::new("."), name, OsStr::new(".lock")].into_iter().collect::<OsString>());
     let mut files = temporary_files();
@@ -97,9 +102,10 @@ pub fn lock(folder: &Path, name: &OsStr) -> io::Result<Option<Lock>> {
         let file = OpenOptions::new().create(true).truncate(false).write(true).open(&path)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => return Ok(None),
-            // The previous owner removed the file between opening and locking.
+            // The previous owner removed the lock file after this program opened it and before this program
+            // locked it.
             Ok(()) if !is_at(&file, &path) => {}
-            // On file systems without locks, two runs cannot be told apart.
+            // On file systems without locks, a second run is not noticed.
             Ok(()) | Err(TryLockError::Error(_)) => {
                 files.insert(path.clone());
                 return Ok(Some(Lock { path, _file: file }));
@@ -108,7 +114,7 @@ pub fn lock(folder: &Path, name: &OsStr) -> io::Result<Option<Lock>> {
     }
 }
 
-/// Removes the file while it is locked, so that no other process owns it.
+/// Removes the lock file while it is still locked, so that no other process can own it.
 impl Drop for Lock {
     fn drop(&mut self) {
         let mut files = temporary_files();
@@ -141,8 +147,8 @@ mod signals {
     use signal_hook::iterator::Signals;
     use signal_hook::low_level::emulate_default_handler;
 
-    /// From now on, TERM and INT remove the files before they end the program. A signal that the parent ignores stays ignored, such
-    /// as INT for background jobs of a shell.
+    /// Starts a thread that removes the temporary files when TERM or INT ends the program. A signal that the
+    /// parent ignores stays ignored, for example INT for background jobs of a shell.
     pub fn watch() {
         static WATCH: Once = Once::new();
         WATCH.call_once(|| {
@@ -158,14 +164,15 @@ mod signals {
                     let _ = emulate_default_handler(signal);
                 }
             };
-            // If no thread can be started, the signals end the program as usual.
+            // If no thread can be started, the signals end the program as usual, without removing the files.
             if thread::Builder::new().spawn(watching).is_ok() {
                 let _ = is_ready.recv();
             }
         });
     }
 
-    /// Returns the ignored signals as a bit mask, where bit 0 is signal 1. It is 0 if the system does not report them.
+    /// Returns the ignored signals as a bit mask, in which bit 0 is signal 1. Returns 0 if the system does
+    /// not report them.
     pub fn ignored() -> u64 {
         let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
         let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -200,7 +207,7 @@ mod tests {
         let first = locked("a").unwrap();
         assert!(locked("a").is_none() && locked("b").is_some());
         drop(first);
-        // The lock file of a killed program locks nothing.
+        // The lock file of a killed program does not lock anything.
         fs::write(folder.path().join(".a.lock"), "").unwrap();
         let again = locked("a");
         assert!(again.is_some());

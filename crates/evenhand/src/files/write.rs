@@ -13,11 +13,11 @@ use super::temporary;
 use crate::failure::Failure;
 use crate::output;
 
-/// Writes a document to a file in one step, or to standard output. Returns whether it went to standard output, which then must
-/// get nothing else.
+/// Writes a document to a file in one step, or to standard output. Returns `true` if the document went to
+/// standard output. In this case no other text may be written to standard output.
 ///
 /// # Errors
-/// The file cannot be written.
+/// If the file cannot be written.
 pub fn write(path: &Path, content: &(impl Display + ?Sized)) -> Result<bool, Failure> {
     if is_standard(path) {
         output::text(content)?;
@@ -27,10 +27,11 @@ pub fn write(path: &Path, content: &(impl Display + ?Sized)) -> Result<bool, Fai
     Ok(false)
 }
 
-/// Saves a file as [`save`] does, with content that is made while it is written. A large content is written by another thread.
+/// Saves a file as [`save`] does. The content is created while it is written. Another thread writes a large
+/// content.
 ///
 /// # Errors
-/// As [`save`].
+/// The errors of [`save`].
 pub fn save_by(path: &Path, content: Content<'_>) -> Result<(), Failure> {
     save_with(path, content)
 }
@@ -38,15 +39,17 @@ pub fn save_by(path: &Path, content: Content<'_>) -> Result<(), Failure> {
 /// A function that writes the content of a file.
 pub type Content<'c> = &'c dyn Fn(&mut (dyn Write + Send)) -> io::Result<()>;
 
-/// Writes a file in one step: a reader sees the old file or the complete new file, and never a part of a file.
+/// Writes a file in one step. A reader sees either the old file or the complete new file, and never a part of
+/// a file.
 ///
 /// A symbolic link is followed. A link to a file that does not exist is refused. An existing file keeps its
-/// permissions, and a new file gets the permissions that the umask leaves. A file that is not ordinary, such as a pipe
-/// or `/dev/null`, is written to directly. The temporary file next to it is created exclusively, with an unpredictable
-/// name.
+/// permissions, and a new file gets the permissions that the umask allows. A file that is not a regular file,
+/// such as a pipe or `/dev/null`, is written to directly. The temporary file is created in the same folder,
+/// exclusively and with an unpredictable name.
 ///
 /// # Errors
-/// The system refuses. The status is 3, because whether the file can be written was checked before the work.
+/// If the system refuses to write the file. The exit status is 3, because the program checked before the work
+/// that the file can be written.
 pub fn save(path: &Path, bytes: &[u8]) -> Result<(), Failure> {
     save_with(path, &|out| out.write_all(bytes))
 }
@@ -68,7 +71,7 @@ fn save_with(path: &Path, content: Content<'_>) -> Result<(), Failure> {
 /// Saves a file in a folder as [`save`] does. The folder is created if it does not exist.
 ///
 /// # Errors
-/// As [`save`].
+/// The errors of [`save`].
 pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(), Failure> {
     make(folder)?;
     save(&folder.join(name), bytes.as_ref())
@@ -77,7 +80,7 @@ pub fn save_in(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) -> Result<(),
 /// Writes a file in a folder as [`write()`] does. The folder is created if it does not exist.
 ///
 /// # Errors
-/// As [`write()`]; or the file is one of the inputs.
+/// The errors of [`write()`]. Also if the file is one of the inputs.
 pub fn write_in(folder: &Path, name: &str, content: &dyn Display, inputs: &[&Path]) -> Result<(), Failure> {
     let path = folder.join(name);
     not_an_input(&path, inputs)?;
@@ -90,7 +93,7 @@ fn make(folder: &Path) -> Result<(), Failure> {
     made.map_err(|error| Failure::solver(format!("{}: cannot be created: {error}", shown(folder))))
 }
 
-/// Writes content to an open file, keeping only pieces of it in memory.
+/// Writes content to an open file. Only pieces of the content are in memory at any time.
 fn put(file: &fs::File, content: Content<'_>) -> io::Result<()> {
     let mut out = BackgroundWriter::new(file);
     content(&mut out)?;

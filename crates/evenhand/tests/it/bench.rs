@@ -1,4 +1,4 @@
-//! `bench` on the command line. The tests never judge times.
+//! Tests of `bench` on the command line. They never check running times.
 
 use crate::common;
 
@@ -96,7 +96,7 @@ fn accuracy_as_a_table_with_a_program_from_outside() {
 }
 
 const PLANTS: &str = include_str!("../../../../examples/linear-programme.mps");
-/// No x is at least 2 and at most 1.
+/// No value of x is at least 2 and at most 1.
 const INFEASIBLE: &str =
     "NAME\nROWS\n N c\n G r\nCOLUMNS\n x c 1 r 1\nRHS\n rhs r 2\nBOUNDS\n UP bnd x 1\nENDATA\n";
 /// The optimum of the relaxation is 3/2.
@@ -163,7 +163,7 @@ fn accuracy_on_a_folder_of_linear_programmes() {
     let answers: Vec<_> = known.iter().map(|of| (of["objective"].as_str(), of["status"].as_str())).collect();
     let optimal = Some("optimal");
     assert_eq!(answers, [(None, Some("infeasible")), (Some("36"), optimal), (Some("3/2"), optimal)]);
-    // Exact answers are saved as certificates that the kernel accepts, and read again.
+    // Exact answers are saved as certificates that the kernel accepts. Later runs read these certificates.
     let saved: Vec<_> = std::fs::read_dir(folder.path().join("made/references")).unwrap().collect();
     assert_eq!(saved.len(), 3);
     for path in saved {
@@ -184,15 +184,15 @@ fn a_linear_programme_of_ones_own() {
         folder.run(&[&call[..], &["--solver", &mine, "--format", "json"]].concat()).ends_with(0).json();
     let record = document["records"].as_array().unwrap().last().unwrap();
     assert_eq!((&record["contender"], &record["status"]), (&"mine".into(), &"solved".into()), "{record}");
-    // The answer violates plant3 by 3e-9, where plant3 is 18. Its objective is too good by 3e-9, where the optimum is
-    // 36.
+    // The answer violates the row plant3, whose bound is 18, by 3e-9. Its objective is too good by 3e-9, and
+    // the optimum is 36.
     assert_eq!(record["programme"]["row_violation"], serde_json::json!({"row": "plant3", "by": 3e-9}));
     assert!((1e-11..1e-9).contains(&record["objective_error"].as_f64().unwrap()), "{record}");
     let text = folder.run(&[&call[..], &["--solver", "broken=exit 3; {mps} {answer}"]].concat()).ends_with(0);
     for words in ["plants", "highs-simplex", "broken", "exit status 3", "linear programme"] {
         assert!(text.stdout.contains(words), "`{words}` is not in {}", text.stdout);
     }
-    // A JSON document is a programme as well.
+    // A JSON document can contain a programme too.
     let json = r#"{"kind": "linear-programme", "direction": "maximise", "rows": [{"name": "r", "upper": 3}],
         "columns": [{"name": "x", "cost": 1, "lower": 0, "entries": {"r": 2}}]}"#;
     folder.write("one.json", json);
@@ -201,7 +201,7 @@ fn a_linear_programme_of_ones_own() {
     assert!(document["records"].as_array().unwrap().iter().all(|record| record["instance"] == "one"));
 }
 
-/// A programme whose exact answer takes too long is named in every form of the result.
+/// A programme whose exact answer takes too long is named in every format of the result.
 #[test]
 fn programmes_without_an_exact_answer_are_named() {
     let folder = netlib();

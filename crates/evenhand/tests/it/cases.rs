@@ -1,5 +1,5 @@
-//! Cases of running clusters from public bug reports (named by project and number), and from attacks on this program. Each test
-//! checks the results of `import`, `verdict`, `what-if`, `moves` and `check`.
+//! Tests of running clusters from public bug reports (named by project and number), and of attacks on this
+//! program. Each test checks the results of `import`, `verdict`, `what-if`, `moves` and `check`.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,8 @@ fn case(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name)
 }
 
-/// Returns a folder with the case as `snap.json`. A scheduler's dump is imported; a snapshot is copied.
+/// Returns a folder with the case as `snap.json`. A dump of a scheduler is imported, and a snapshot is
+/// copied.
 fn snapshot(name: &str) -> Folder {
     let folder = Folder::new();
     let path = case(&format!("{name}.json"));
@@ -30,7 +31,7 @@ fn verdict(folder: &Folder, status: i32) -> Value {
     folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(status).json()
 }
 
-/// Returns the moves as a JSON document, after checking that their certificate is valid and about this snapshot.
+/// Returns the moves as a JSON document. Checks that their certificate is valid and refers to this snapshot.
 fn moves(folder: &Folder) -> Value {
     folder.run(&["moves", "snap.json", "-o", "moves.cert"]);
     folder.run(&["check", "moves.cert", "--problem", "snap.json"]).ends_with(0);
@@ -69,7 +70,8 @@ fn tasks_that_stop_under_a_limit_make_room_there() {
         assert_eq!(found["moves"].as_array().unwrap().len(), count, "{name}");
         assert_eq!((&found["short_after"], &found["fewest"]), (&json!([]), &json!(true)), "{name}");
     }
-    // The guarantee of both queues is 3 of the 4 GPUs: a second move would leave the other queue below its guarantee.
+    // The guarantee of each queue is 3 of the 4 GPUs. A second move would leave the other queue below its
+    // guarantee.
     let found = moves(&snapshot("kueue-quota-3"));
     assert_eq!((found["moves"].as_array().unwrap().len(), &found["short_after"]), (1, &json!(["a"])));
 }
@@ -86,7 +88,7 @@ fn no_move_breaks_a_limit_on_a_class_or_takes_what_is_kept_back() {
         assert!(exceeded(&after) <= exceeded(&before), "{name}: {}", after["exceeded"]);
         assert!(found["least"].as_str().unwrap().parse::<u64>().unwrap() >= 1, "{name}");
     }
-    // The limit allows one task of `ua` on `s`, so the other three run on `t`.
+    // The limit allows one task of `ua` on `s`, so the other three tasks run on `t`.
     let found = moves(&snapshot("moves-break-limit"));
     let starts = found["moves"].as_array().unwrap().iter().map(|step| step["start"][0]["server"].clone());
     assert_eq!(starts.filter(|server| server == "s").count(), 1);
@@ -115,7 +117,7 @@ fn certificates_that_claim_too_much_are_refused() {
         let path = case(&format!("{name}.json"));
         Folder::new().run(&["check", path.to_str().unwrap()]).ends_with(1);
     }
-    // The certificate names its rule, and a check that requires another rule refuses it.
+    // The certificate states its rule. A check that requires another rule refuses the certificate.
     for (name, rule, other) in [("rule-kai", "kai", "tree"), ("rule-tree", "tree", "kai")] {
         let path = case(&format!("{name}.json"));
         let path = path.to_str().unwrap();
@@ -124,7 +126,7 @@ fn certificates_that_claim_too_much_are_refused() {
         assert!(text.contains("fair shares: by ") && text.contains(&format!("`{rule}`")), "{text}");
         Folder::new().run(&["check", path, "--require", &format!("rule:{other}")]).ends_with(1);
     }
-    // A queue with the name `nobody` is below its fair share.
+    // A queue named `nobody` is below its fair share.
     let path = case("queue-nobody.json");
     let text = Folder::new().run(&["check", path.to_str().unwrap()]).stdout;
     assert!(text.contains("below its fair share by a whole task after them: `nobody`"), "{text}");
@@ -136,7 +138,7 @@ fn kueue() {
     let folder = snapshot("f01-kueue-14412");
     assert_eq!(verdict(&folder, 1)["below_fair_share"], json!(["lender"]));
     assert_eq!(moves(&folder)["stopped"], 1);
-    // 13479: the task is within the quota, and free capacity exists.
+    // 13479: the task is within the quota, and there is free capacity.
     assert_eq!(could_start(&verdict(&snapshot("f02-kueue-13479"), 1)), ["ns/b2"]);
     verdict(&snapshot("f04-kueue-4961"), 0);
     verdict(&snapshot("f55-kueue-533"), 0);
@@ -146,10 +148,10 @@ fn kueue() {
     // 1276: a pod set is admitted in one flavour, and two pods of 300m exceed the 500m of either flavour.
     let found = verdict(&snapshot("f09-kueue-1276"), 1);
     assert!(could_start(&found).is_empty(), "{found}");
-    // A queue that uses its whole quota lends nothing, whatever its lending limit is.
+    // A queue that uses its whole quota lends nothing, whatever its lending limit.
     let text = snapshot("f10-kueue-lending").run(&["verdict", "snap.json"]).stdout;
     assert!(!text.contains("lends") && !text.contains("unused guarantee"), "{text}");
-    // The queue has a guarantee of 12 and uses 0, while a task of 12 waits.
+    // The guarantee of the queue is 12 and its usage is 0, while a task of 12 waits.
     let found = verdict(&snapshot("f11-kueue-borrowing"), 1);
     assert_eq!(found["below_guarantee"][0]["tasks"], "1", "{}", found["below_guarantee"]);
     assert_eq!(queue(&verdict(&snapshot("f12-kueue-weight-milli"), 1), "b")["fair_share"]["cpu"], "8");
@@ -183,7 +185,7 @@ fn kai() {
     );
     assert_eq!(verdict(&snapshot("f14-kai-1750"), 1)["below_fair_share"], json!(["reclaimer"]));
     assert_eq!(verdict(&snapshot("f15-kai-2065"), 1)["below_fair_share"], json!(["a"]));
-    // 143: starved queues lend nothing.
+    // 143: queues below their guarantees lend nothing.
     let folder = snapshot("f16-kai-143");
     let found = verdict(&folder, 1);
     assert_eq!(could_start(&found), ["ns/a0-0", "ns/b0-0", "ns/c0-0"]);
@@ -217,10 +219,10 @@ fn volcano() {
     assert_eq!(queue(&verdict(&snapshot("f20-volcano-1619"), 1), "test")["fair_share"]["cpu"], "9");
     // 3990: the fair shares follow `deserved`, the rule of the plugin `capacity`.
     assert_eq!(verdict(&snapshot("f22-volcano-3990"), 0)["rule"], "volcano-capacity");
-    // 1860: the message names the limit and the group.
+    // 1860: the message names the group and its limit.
     let text = snapshot("f27b-volcano-1860").run(&["verdict", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("Group q uses 6 cpu; its limit is 4."), "{text}");
-    // The pod with the lower priority is stopped, whatever its name is.
+    // The pod with the lower priority is stopped, whatever its name.
     for (name, stopped) in [("f68-volcano-priority-1", "ns/zz-0"), ("f68-volcano-priority-2", "ns/aa-0")] {
         let found = moves(&snapshot(name));
         assert_eq!(found["moves"][0]["stop"][0]["task"], stopped, "{name}");
@@ -232,7 +234,7 @@ fn a_change_ends_with_what_would_start() {
     let folder = snapshot("f57-volcano-3948");
     let text = folder.run(&["what-if", "snap.json", "--add", "node=1"]).ends_with(0).stdout;
     assert!(text.contains("ns/w-0 of default/1 could start now on"), "{text}");
-    // Two tasks that restart on other servers free enough capacity on one server.
+    // Two tasks that restart on other servers free enough capacity on their server.
     let found = moves(&folder);
     let steps = found["moves"].as_array().unwrap();
     assert_eq!(steps.iter().filter(|step| step["migration"] == true).count(), 2, "{found}");
@@ -244,7 +246,7 @@ fn a_change_ends_with_what_would_start() {
             && step["stop"][0]["server"] != step["start"][0]["server"]
     };
     assert!(migrated(&steps[0]) && migrated(&steps[1]), "{found}");
-    // A class of one server is unchanged after its server was removed and added again.
+    // Removing the server of a class with one server and adding it again does not change the class.
     let folder = snapshot("last");
     folder
         .run(&["what-if", "snap.json", "--remove", "n1-0", "--add", "n1=1", "-o", "after.json"])

@@ -1,4 +1,4 @@
-//! Round trips through solve, certify and check for every mechanism, and damaged certificates.
+//! Tests of round trips through solve, certify and check for every mechanism, and of damaged certificates.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ use common::{
 use evenhand::Axiom;
 use serde_json::{Value, json};
 
-/// Solves and certifies a problem. Returns the claims by axiom.
+/// Solves and certifies a problem. Returns the claims, each with its axiom.
 #[track_caller]
 fn certified(folder: &Folder, mechanism: &str, exact: bool, more: &[&str]) -> Vec<(String, Value)> {
     folder.solve(mechanism, exact, "a.json");
@@ -71,7 +71,7 @@ fn every_mechanism_in_floating_point_within_a_tolerance() {
                 assert!(claims.contains(&(axiom.to_owned(), json!(true))), "{mechanism}: {claims:?}");
             }
             valid(&folder);
-            // With tolerance 0, all claims are still proven.
+            // All claims are also proven with tolerance 0.
             certified(&folder, mechanism, false, &[]);
             valid(&folder);
         }
@@ -102,7 +102,7 @@ fn the_axioms_of_the_command_line() {
     valid(&folder);
 }
 
-/// An allocation made by another program needs only a kind and tasks.
+/// An allocation of another program needs only a kind and tasks.
 #[test]
 fn an_allocation_from_elsewhere() {
     let folder = Folder::with(FIGURE_1);
@@ -112,7 +112,7 @@ fn an_allocation_from_elsewhere() {
     valid(&folder);
     folder.run(&["certify", "problem.json", "a.json", "--axiom", "max-min", "--share", "drfh"]).ends_with(0);
     folder.write("a.json", r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": "10000000000000001/1000000000000000"}, "user 2": {"high-cpu": 10}}}"#);
-    // One ulp above a capacity counts as rounding, unless the tolerance is 0.
+    // An allocation that exceeds a capacity by one ulp counts as rounded, unless the tolerance is 0.
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
     valid(&folder);
     let strict =
@@ -121,7 +121,8 @@ fn an_allocation_from_elsewhere() {
     valid(&folder);
 }
 
-/// Rounding within a solver's tolerance is told apart from a violation. At the least tolerance that is named, every axiom holds.
+/// A rounding error within a solver's tolerance is distinguished from a violation. Every axiom holds at the
+/// least tolerance that the output states.
 #[test]
 fn rounding_is_told_from_violation() {
     let folder = Folder::with(FIGURE_1);
@@ -134,7 +135,7 @@ fn rounding_is_told_from_violation() {
         [("9.9999996", "3.4e-8", "1e-7", true), ("9.9996", "3.4e-5", "1e-4", false)]
     {
         let said = examine(x, "1e-9").ends_with(1).stdout;
-        // The verdict names the least tolerance, and at that tolerance the axiom holds.
+        // The verdict states the least tolerance. The axiom holds at this tolerance.
         assert!(said.contains(&format!("VIOLATED at 1e-9; holds from {least} ")), "{said}");
         examine(x, least).ends_with(0);
         let sentences = [
@@ -153,7 +154,7 @@ fn rounding_is_told_from_violation() {
     let said = examine("8", "1e-9").ends_with(1).stdout;
     assert!(said.contains("This is a violation, not a solver's rounding"), "{said}");
     assert!(said.contains("VIOLATED at 1e-9; holds from 0.17 "), "{said}");
-    // max-min is not examined, because no share was named.
+    // max-min is not examined, because the command names no share.
     assert!(!said.contains("max-min"), "{said}");
 }
 
@@ -182,7 +183,7 @@ fn a_problem_is_compared_by_meaning() {
     }
 }
 
-/// Returns the ranges of the quoted texts that are numbers.
+/// Returns the ranges of the quoted texts that contain numbers.
 fn quoted_numbers(text: &str) -> Vec<(usize, usize)> {
     let mut found = Vec::new();
     let mut rest = 0;
@@ -197,12 +198,12 @@ fn quoted_numbers(text: &str) -> Vec<(usize, usize)> {
     found
 }
 
-/// The axioms that the allocation alone decides: the checker does not read their evidence.
+/// The axioms that the checker decides from the allocation alone. It does not read their evidence.
 const UNREAD: [&str; 6] =
     ["feasible", "integer-feasible", "work-conserving", "envy-free", "sharing-incentive", "njc"];
 
-/// Every number is changed in turn. The certificate then states something false or is about another problem, and is
-/// refused.
+/// Each number is changed, one after the other. The certificate then states a false fact or belongs to
+/// another problem, and is refused.
 #[test]
 fn changed_numbers_are_refused() {
     for (text, mechanism) in
@@ -214,7 +215,7 @@ fn changed_numbers_are_refused() {
         let places = quoted_numbers(&good);
         assert!(places.len() > 20, "{good}");
         for (open, close) in places {
-            // A larger tolerance is a weaker claim, and still true. Some evidence is only for people.
+            // A larger tolerance is a weaker claim, which is still true. Some evidence is only for people.
             let claim = &good[good[..open].rfind('\n').unwrap_or(0)..open];
             let is_read = !UNREAD.iter().any(|axiom| claim.contains(&format!("{{\"axiom\":\"{axiom}\"")));
             if good[..open].ends_with("\"tolerance\": \"") || claim.contains("\"evidence\":") && !is_read {
@@ -262,7 +263,8 @@ fn flipped_verdicts_are_refused() {
     }
 }
 
-/// A malformed certificate gives status 2 and the place; a wrong certificate gives status 1 and a reason.
+/// A malformed certificate gives status 2 and the position of the error. A wrong certificate gives status 1
+/// and a reason.
 #[test]
 fn malformed_is_not_wrong() {
     let folder = Folder::with(FIGURE_1);
@@ -310,8 +312,8 @@ fn malformed_is_not_wrong() {
     }
 }
 
-/// A claim that holds within a tolerance names the tolerance, so that readers do not take it for exact. A large tolerance is
-/// refused unless it is allowed.
+/// A claim that holds within a tolerance states the tolerance, so that readers do not mistake it for an exact
+/// claim. A large tolerance is refused unless an option allows it.
 #[test]
 fn a_tolerance_is_shown_and_bounded() {
     let folder = Folder::with(FIGURE_1);
@@ -349,7 +351,7 @@ fn what_is_asked_of_a_certificate() {
     check(&["--allocation", "a.json", "--problem", "problem.json"]).ends_with(0);
     folder.run(&["solve", "problem.json", "-m", "per-server-drf", "-o", "b.json"]).ends_with(0);
     check(&["--allocation", "b.json"]).ends_with(1);
-    // Order, zeros and notation of numbers in a file have no meaning.
+    // The order of fields, zeros and the notation of numbers in a file have no meaning.
     let respelled = r#"{"tasks": {"user 2": {"high-cpu": 10, "high-memory": 0}, "user 1": {"high-memory": "20/2"}}, "kind": "allocation"}"#;
     folder.write("b.json", respelled);
     check(&["--allocation", "b.json"]).ends_with(0);
@@ -363,7 +365,7 @@ fn what_is_asked_of_a_certificate() {
     assert!(output.stdout.contains("nothing is claimed"), "{output:?}");
 }
 
-/// A claim that is left out, or moved under `not_checked`, makes the certificate weaker but not wrong.
+/// Removing a claim, or moving it to `not_checked`, makes the certificate weaker but not wrong.
 #[test]
 fn what_was_not_examined_is_not_reported_as_passed() {
     let folder = Folder::with(FIGURE_1);
@@ -377,7 +379,7 @@ fn what_was_not_examined_is_not_reported_as_passed() {
     assert_eq!(output.json()["claims"], json!(1));
 }
 
-/// Returns the path of `evenhand-check`, if it is built and not older than its sources.
+/// Returns the path of `evenhand-check`. Returns `None` if it is not built or older than its sources.
 fn small_checker() -> Option<PathBuf> {
     let binary = Path::new(env!("CARGO_BIN_EXE_evenhand")).with_file_name("evenhand-check");
     let built = std::fs::metadata(&binary).ok()?.modified().ok()?;
@@ -394,13 +396,13 @@ fn newest(folder: &Path) -> SystemTime {
     times.max().unwrap_or(SystemTime::UNIX_EPOCH)
 }
 
-/// Both programs give the same answer for the certificates that the checker's own tests accept, and for these certificates with
-/// a changed number.
+/// Both programs give the same answer for the certificates that the checker's own tests accept. They also
+/// give the same answer if a number in these certificates is changed.
 #[test]
 fn the_small_checker_agrees() {
     let checker = small_checker();
     if checker.is_none() {
-        // The harness hides output of the macros, but a comparison that did not run must be visible.
+        // The test harness hides the output of macros, but a comparison that did not run must be visible.
         let line =
             b"\nNOT RUN: the_small_checker_agrees: evenhand-check is not built, or older than its sources\n";
         std::io::stderr().write_all(line).unwrap();
@@ -431,7 +433,8 @@ fn the_small_checker_agrees() {
     }
 }
 
-/// The order in a file has no meaning, even if the reader's own allocation states the hash of its own problem.
+/// The order of entries in a file has no meaning, even if the reader's own allocation states the hash of the
+/// reader's own problem.
 #[test]
 fn the_readers_own_problem_and_allocation_in_another_order() {
     let reversed = |text: &str| {
@@ -449,7 +452,7 @@ fn the_readers_own_problem_and_allocation_in_another_order() {
     folder.run(&["check", "c.json", "--problem", "own.json", "--allocation", "own.a.json"]).ends_with(0);
 }
 
-/// Returns a problem with many users that may all run on many classes, and an allocation with one task.
+/// Returns a problem with many users that may all run on many classes, and an allocation with a single task.
 fn many_users_and_classes() -> Folder {
     let list = |count: usize, of: &dyn Fn(usize) -> String| (0..count).map(of).collect::<Vec<_>>().join(",");
     let servers = list(100, &|i| format!(r#"{{"name": "s{i}", "capacity": {{"r": {}, "q": 7}}}}"#, i + 1));
@@ -461,11 +464,11 @@ fn many_users_and_classes() -> Folder {
     folder
 }
 
-/// Axioms that are not decided in time are reported, and claimed nowhere.
+/// Axioms that are not decided in time are reported, and the certificate does not claim them.
 #[test]
 fn certify_ends_in_time_with_a_part() {
     let folder = many_users_and_classes();
-    // These linear programmes have a hundred thousand variables, so none is solved in a microsecond.
+    // These linear programmes have a hundred thousand variables, so none of them is solved in a microsecond.
     let certify = ["certify", "problem.json", "a.json", "--axiom", "pareto-optimal", "--axiom", "max-min"];
     let late = folder.run(&[&certify[..], &["--seconds", "0.000001", "-o", "c.json"]].concat()).ends_with(3);
     for axiom in ["pareto-optimal", "max-min"] {
@@ -473,7 +476,7 @@ fn certify_ends_in_time_with_a_part() {
         assert!(late.stderr.contains(&why), "{}", late.stderr);
     }
     assert!(late.stdout.contains("not checked"), "{}", late.stdout);
-    // Without a claim, no file is written.
+    // A certificate without claims is not written.
     assert!(!folder.names().contains(&"c.json".to_owned()));
     // With enough time, the result is the same as without a limit.
     let solved = Folder::with(FIGURE_1);
@@ -484,7 +487,7 @@ fn certify_ends_in_time_with_a_part() {
     assert_eq!(solved.read("timed.json"), solved.read("c.json"));
 }
 
-/// One axiom needs a table of all users and classes, and all users differ.
+/// One axiom needs a table of all users and classes, and no two users are identical.
 #[test]
 fn certify_leaves_out_what_needs_too_much_memory() {
     let users: Vec<String> =
@@ -507,7 +510,7 @@ fn certify_leaves_out_what_needs_too_much_memory() {
     folder.run(&["check", "c.json", "--require", "feasible"]).ends_with(0);
 }
 
-/// The page contains the unchanged certificate and the checker, and states the verdict of the kernel.
+/// The page contains the unchanged certificate and the checker, and states the kernel's verdict.
 #[test]
 fn a_certificate_is_wrapped_in_a_page() {
     let folder = Folder::with(FIGURE_1);
@@ -524,7 +527,7 @@ fn a_certificate_is_wrapped_in_a_page() {
     assert!(page.contains(alone.stdout.lines().next().unwrap()), "{page}");
     let only = folder.run(&["check", "c.json", "--page", "-o", "-"]).ends_with(0);
     assert_eq!(only.stdout, page);
-    // The page of a wrong certificate says that it is wrong.
+    // The page of a wrong certificate states that the certificate is wrong.
     let wrong = folder.read("c.json").replacen("\"holds\":true", "\"holds\":false", 1);
     folder.write("wrong.json", &wrong);
     folder.run(&["check", "wrong.json", "--page", "-o", "wrong.html"]).ends_with(1);

@@ -1,19 +1,19 @@
-//! Limits of groups on server classes, from the file to the verdict of the kernel, and groups in `explain` and
-//! `fill`.
+//! Tests of limits of groups on server classes, from the file to the verdict of the kernel, and of groups in
+//! `explain` and `fill`.
 
 use crate::common;
 
 use common::Folder;
 use serde_json::{Value, json};
 
-/// A problem with ten new GPUs and ten old GPUs. The group `outer` may use three new GPUs.
+/// A problem with ten new GPUs and ten old GPUs. The group `outer` may use at most three new GPUs.
 const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["gpu", "cpu"],
     "servers": [{"name": "old", "capacity": {"gpu": 10, "cpu": 40}}, {"name": "new", "capacity": {"gpu": 10, "cpu": 40}}],
     "groups": [{"name": "outer", "on": {"new": {"limit": {"gpu": 3}}, "new, old": {"limit": {"gpu": 12}}}},
                {"name": "inner", "parent": "outer"}, {"name": "b"}],
     "users": [{"name": "x", "group": "inner", "demand": {"gpu": 1, "cpu": 1}},
               {"name": "y", "group": "b", "demand": {"gpu": 1, "cpu": 1}, "servers": ["old"]}]}"#;
-/// The same problem, with limits written as a list and in another order.
+/// The same problem, with the limits written as a list and in another order.
 const LISTED: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
     "servers": [{"name": "new", "capacity": {"gpu": 10, "cpu": 40}}, {"name": "old", "capacity": {"gpu": 10, "cpu": 40}}],
     "groups": [{"name": "b"}, {"name": "inner", "parent": "outer"},
@@ -40,7 +40,7 @@ fn from_the_file_to_the_verdict() {
     let allocation =
         folder.run(&["solve", "problem.json", "--mechanism", "tree", "-o", "a.json", "--format", "json"]);
     let allocation = allocation.ends_with(0).json();
-    // Both groups rise together. User `x` gets three new GPUs and 3.5 old GPUs.
+    // The shares of both groups rise together. User `x` gets three new GPUs and 3.5 old GPUs.
     assert_eq!(allocation["tasks"]["x"], json!({"new": "3", "old": "7/2"}));
     assert_eq!(allocation["tasks"]["y"], json!({"old": "13/2"}));
     let certify =
@@ -54,7 +54,7 @@ fn from_the_file_to_the_verdict() {
     for problem in ["problem.json", "listed.json"] {
         folder.run(&["check", "c.json", "--require", "limits", "--problem", problem]).ends_with(0);
     }
-    // A problem with another limit is another problem.
+    // A problem with a different limit is a different problem.
     folder.write("other.json", LISTED.replace("3.0", "4"));
     folder.run(&["check", "c.json", "--problem", "other.json"]).ends_with(1);
     folder.write("other.json", LISTED.replace(r#"{"servers": ["new"]"#, r#"{"servers": ["old"]"#));
@@ -84,7 +84,7 @@ fn explain_names_it() {
     let stops = group["users"]["x"]["stops"].as_array().unwrap();
     let named = stops.iter().find(|stop| stop["stop"] == "limit").unwrap();
     assert_eq!((&named["on"], &named["most"], &named["brings"]), (&json!(["new"]), &json!("3"), &json!("1")));
-    // For a user that only a full class stops, no group is named.
+    // If a full class is the only reason that blocks a user, the explanation names no group.
     let y = folder
         .run(&["explain", "problem.json", "a.json", "--user", "y", "--format", "json"])
         .ends_with(0)

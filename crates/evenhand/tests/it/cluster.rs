@@ -1,4 +1,4 @@
-//! `verdict`, `what-if` and `moves` on small clusters: their output, exit status and files.
+//! Tests of `verdict`, `what-if` and `moves` on small clusters: their output, exit status and files.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +52,7 @@ fn a_fragmented_cluster_is_work_conserving() {
     let found = folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!((&found["work_conserving"], &found["could_start"]), (&json!(true), &json!([])));
     assert_eq!(found["queues"][0]["lacking"], json!({"gpu": "3"}));
-    // No move helps, and the output says so.
+    // No further move helps, and the output states this.
     let text = folder.run(&["moves", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("No further move was found"), "{text}");
     folder.run(&["verdict", "snap.json", "--tolerance", "1/4"]).ends_with(0);
@@ -81,7 +81,7 @@ fn certificates_are_held_against_what_their_reader_has() {
         folder.run(&["check", "c.json", "--problem", "other.json", "--format", "json"]).ends_with(1).json();
     assert_eq!(found["reason"], "the certificate is about another problem");
     folder.run(&["check", "c.json", "--require", "pareto-optimal"]).ends_with(1);
-    // As everywhere, `check` must be told to allow a tolerance.
+    // `check` accepts a tolerance only if an option allows it.
     folder.run(&["verdict", "snap.json", "--tolerance", "0.9", "-o", "t.json"]).ends_with(0);
     folder.run(&["check", "t.json"]).ends_with(1);
     folder.run(&["check", "t.json", "--max-tolerance", "0.95"]).ends_with(0);
@@ -107,7 +107,7 @@ fn rules() {
         folder.run(&["verdict", "snap.json", "--rule", rule, "-o", "c.json"]).ends_with(1);
         folder.run(&["check", "c.json"]).ends_with(0);
     }
-    // The default rule is that of the scheduler.
+    // The default rule is the rule of the scheduler.
     let volcano = with(&CLUSTER.replace("\"kubernetes\"", "\"volcano\""));
     let found = volcano.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!(found["rule"], "volcano");
@@ -119,7 +119,7 @@ fn what_is_reported_is_compared() {
     let mut snapshot: Value = serde_json::from_str(CLUSTER).unwrap();
     snapshot["system"] = json!("kueue");
     let share = |value: &str| json!({"group": "batch", "what": "weightedShare", "value": value});
-    // The usage is 22 of 24 GPUs that can be lent.
+    // 22 of the 24 GPUs that can be lent are in use.
     snapshot["reported"] =
         json!([share("688"), {"group": "research", "what": "weightedShare", "value": "7"}]);
     let found =
@@ -155,7 +155,7 @@ fn changes_and_what_they_bring() {
     ];
     let found = folder.run(&call).ends_with(1).json();
     assert_eq!(found["kind"], "cluster-verdict");
-    // The guarantee of product can be met, and is not met.
+    // The guarantee of product can be met, but it is not met.
     assert_eq!(found["below_guarantee"][0]["user"], "burst");
     folder.run(&["what-if", "snap.json", "--remove", "n3", "-o", "after.json"]).ends_with(0);
     let after: Value = serde_json::from_str(&folder.read("after.json")).unwrap();
@@ -200,8 +200,9 @@ fn explanations_take_snapshots() {
     folder.run(&["explain", "snap.json", "--user", "training"]).ends_with(0);
 }
 
-/// Returns the series of a text in the exposition format of Prometheus, by name and labels. Panics if the text is malformed:
-/// every name must be declared once and before its series, every series must occur once, and values must be numbers.
+/// Returns the series of a text in the exposition format of Prometheus, keyed by name and labels. Panics if
+/// the text is malformed: every name must be declared once and before its series, every series must occur
+/// once, and every value must be a number.
 fn series(text: &str) -> BTreeMap<(String, Vec<(String, String)>), f64> {
     let is_name = |name: &str| {
         let first = |c: char| c.is_ascii_alphabetic() || c == '_' || c == ':';
@@ -266,7 +267,7 @@ fn series(text: &str) -> BTreeMap<(String, Vec<(String, String)>), f64> {
 
 #[test]
 fn gauges_are_read_by_prometheus() {
-    // The names contain every character with a special meaning in the format, and a user has the name of a group.
+    // The names contain every character with a special meaning in the format. A user has the name of a group.
     let snapshot = CLUSTER.replace("\"batch\"", r#""a \"b\"\\n{x}=1,""#);
     let mut snapshot: Value = serde_json::from_str(&snapshot).unwrap();
     let user = json!({"name": "product", "demand": {"gpu": 1}, "tasks": 0});
@@ -312,7 +313,8 @@ fn the_page_of_a_snapshot() {
         1,
         "each sentence is said once: {page}"
     );
-    // A snapshot from standard input gives the same page; a problem from standard input is compared.
+    // A snapshot from standard input gives the same page. For a problem from standard input, the page is a
+    // comparison.
     folder.run_with(&["report", "-", "-o", "same.html"], CLUSTER).ends_with(1);
     assert_eq!(folder.read("same.html"), page);
     let problem = include_str!("../../../../examples/two-servers.json");
@@ -321,8 +323,8 @@ fn the_page_of_a_snapshot() {
     folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
 }
 
-/// The dumps in `examples` are equal to the dumps that the test kit makes, and each of them has a verdict. The real
-/// dump of Mesos has a verdict too.
+/// The dumps of `examples` are equal to the dumps that the test kit creates. Each dump has a verdict, and so
+/// has the real dump of Mesos.
 #[test]
 fn dumps_of_the_examples() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");

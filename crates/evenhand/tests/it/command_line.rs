@@ -1,5 +1,5 @@
-//! The program as people and shells meet it: errors come first, misspelt names get suggestions, completions and manual pages
-//! work, and tables fit every form and width.
+//! Tests of the program as people and shells use it: errors are printed first, misspelt names get
+//! suggestions, completions and manual pages work, and tables fit every format and width.
 
 use crate::common;
 
@@ -86,7 +86,7 @@ fn whatever_is_wrong_is_said_first() {
     }
 }
 
-/// A warning about the problem does not come before the error.
+/// A warning about the problem is not printed before the error.
 #[test]
 fn warnings_wait_for_the_error() {
     let folder = Folder::with(
@@ -132,7 +132,7 @@ fn aliases_are_names_too() {
     }
 }
 
-/// Names with characters that control a terminal, in a file and on the command line.
+/// Names with characters that control a terminal. They are used in a file and on the command line.
 const WICKED: [&str; 6] =
     ["\u{1b}[31mred", "a\u{202e}b", "a\u{2066}b", "a\u{200b}b", "a\nerror: b", "a\u{9b}31mb"];
 
@@ -189,7 +189,7 @@ fn completions_and_manual_pages() {
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = folder.run(&["completions", shell]).ends_with(0).stdout;
         assert!(script.contains("certify") && script.contains("mechanism"), "{shell}");
-        // For these two shells, completions cover options but not their values.
+        // The completions for these two shells cover options but not the values of options.
         let has_values = !["powershell", "elvish"].contains(&shell);
         assert!(!has_values || script.contains("best-fit") && script.contains("per-server-drf"), "{shell}");
     }
@@ -358,10 +358,10 @@ fn links_and_permissions() {
     folder.solve("drfh", true, "out.json");
     assert_eq!(folder.read("precious"), "precious");
     let mode = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().permissions().mode() & 0o777;
-    // The output has the permissions of a file that the shell creates.
+    // The output has the same permissions as a file that the shell creates.
     folder.write("by-hand", "");
     assert_eq!(mode("out.json"), mode("by-hand"));
-    // An output that is a link is followed, and the permissions of its target are kept.
+    // If the output is a link, its target is written, and the permissions of the target are kept.
     folder.write("target.json", "old");
     std::fs::set_permissions(folder.path().join("target.json"), std::fs::Permissions::from_mode(0o600))
         .unwrap();
@@ -402,7 +402,7 @@ fn minus_is_standard_input_and_output() {
     assert!(!folder.names().contains(&"-".to_owned()));
 }
 
-/// Numbers in CSV are decimals, without units and without indentation.
+/// Numbers in CSV are decimals without units and without indentation.
 #[test]
 fn csv_holds_decimals() {
     let folder = Folder::new();
@@ -425,7 +425,7 @@ fn csv_holds_decimals() {
     assert!(shown.contains("cpu 1\n") && !shown.contains('%'), "{shown}");
 }
 
-/// If a name is missing or a word is wrong, the message says what to type.
+/// If a name is missing or a word is wrong, the message states what to type.
 #[test]
 fn what_to_type_instead() {
     let folder = Folder::with(FIGURE_1);
@@ -450,7 +450,7 @@ fn what_to_type_instead() {
     assert!(!fails(&folder, "help qqqqq").stderr.contains("tip: "));
 }
 
-/// Scripts that name the search of `audit` by an option keep working.
+/// Scripts that use the former options of `audit` keep working.
 #[test]
 fn the_options_that_audit_had_before_its_subcommands() {
     let folder = Folder::with(FIGURE_1);
@@ -466,12 +466,13 @@ fn the_options_that_audit_had_before_its_subcommands() {
     }
     folder.write("finds.json", include_str!("../../../studies/audit/finds.json"));
     folder.run(&["audit", "--matrix", "--resume", "finds.json"]).ends_with(0);
-    // The name of a file is not the command.
+    // A file named like a command is not mistaken for the command.
     folder.write("audit", folder.read("problem.json"));
     folder.run(&["--quiet", "solve", "audit", "-m", "drfh"]).ends_with(0);
 }
 
-/// A command in the documentation passes a file of this repository to `--resume`, and must leave the file unchanged.
+/// A command of the documentation passes a file of this repository to `--resume`. The command must not change
+/// this file.
 #[test]
 fn a_search_that_is_over_leaves_its_file_alone() {
     let folder = Folder::new();
@@ -487,7 +488,8 @@ fn a_search_that_is_over_leaves_its_file_alone() {
     }
 }
 
-/// On a terminal, `reproduce` shows its progress; elsewhere and with `--quiet` it does not.
+/// On a terminal, `reproduce` shows its progress. Without a terminal, or with `--quiet`, it shows no
+/// progress.
 #[cfg(target_os = "linux")]
 #[test]
 fn reproduce_shows_how_far_it_is() {

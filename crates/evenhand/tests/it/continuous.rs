@@ -1,4 +1,4 @@
-//! NJC, proportional and alpha fairness, and the Fisher market on the command line: fields, options
+//! Tests of NJC, proportional and alpha fairness, and the Fisher market on the command line: fields, options
 //! and unusual input.
 
 use crate::common;
@@ -152,8 +152,8 @@ fn options_that_do_not_fit() {
     }
 }
 
-/// Unusual problems: requests of 0 for an exhausted resource, no tasks, no capacity, unlimited tasks in a pool, weights 10^9
-/// apart, no user at all.
+/// Unusual problems: demands of 0 for an exhausted resource, no tasks, no capacity, unlimited tasks in a
+/// pool, weights that differ by a factor of 10^9, and no user at all.
 #[test]
 fn odd_input() {
     let zero_on_the_bottleneck = r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
@@ -189,7 +189,8 @@ fn odd_input() {
         ] {
             let folder = Folder::with(problem);
             let solve = [&["solve", "problem.json", "-o", "a.json", "--quiet", "-m"], mechanism].concat();
-            // A ratio of 10^18 between values exceeds floating point, and the status says so.
+            // A ratio of 10^18 between values exceeds the precision of floating point, and the status reports
+            // this.
             let output = folder.run(&solve);
             let may_end_at_the_limit = problem == far_apart && mechanism[0] == "alpha";
             assert!(
@@ -206,7 +207,7 @@ fn odd_input() {
     }
 }
 
-/// The answer at the time limit is written, reported and marked as approximate.
+/// If the time limit is reached, the answer is still written and reported. It is marked as approximate.
 #[test]
 fn without_time_an_answer_in_doubles_is_written_with_status_3() {
     for mechanism in
@@ -223,8 +224,8 @@ fn without_time_an_answer_in_doubles_is_written_with_status_3() {
     }
 }
 
-/// An answer for another objective or other entitlements claims no axiom about the objective and the entitlements of
-/// the file.
+/// An answer for another objective or other entitlements makes no claim about axioms for the objective and
+/// the entitlements of the file.
 #[test]
 fn answers_to_another_question_say_so() {
     let per_weight = solve(POOL, &["-m", "alpha", "--alpha", "2", "--per-weight", "--exact"], 0);

@@ -1,5 +1,5 @@
-//! `simulate` of users that come and go under divisible mechanisms: the example of the documentation, the
-//! written files, and refused input.
+//! Tests of `simulate` for users that arrive and leave under divisible mechanisms: the example of the
+//! documentation, the written files, and refused input.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ fn fits(name: &str, text: &str) {
     }
 }
 
-/// Returns the first block of JSON after a heading of docs/simulation.md.
+/// Returns the first JSON block after a heading of docs/simulation.md.
 fn example(heading: &str) -> String {
     let text = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/simulation.md");
     let text = std::fs::read_to_string(text).unwrap();
@@ -63,7 +63,7 @@ fn what_is_refused_writes_nothing() {
     for (from, to, expected) in [
         (r#""ps-dsf"}"#, r#""slots"}"#, "policy.mechanism"),
         (r#""leaves": "4""#, r#""leaves": "9""#, "events[0].leaves"),
-        // Only the run detects a mechanism that does not apply to these users.
+        // That a mechanism does not apply to these users is detected only during the run.
         (r#""ps-dsf"}"#, r#""alpha"}"#, "policy: alpha needs the option --alpha"),
     ] {
         let wrong = text.replacen(from, to, 1);

@@ -1,12 +1,14 @@
-//! `evenhand compare --dedicated`: the tasks that every user runs alone on its own servers, next to the shared cluster.
+//! Tests of `evenhand compare --dedicated`: it shows the tasks that every user could run on dedicated
+//! servers, next to the tasks in the shared cluster.
 
 use crate::common;
 
 use common::Folder;
 use serde_json::Value;
 
-/// Ten servers. The fraction of `big` is three and a third servers, so that it owns three. A server holds one and a half of its
-/// tasks, or three tasks of `small`, which owns seven servers and has fewer tasks than they could hold.
+/// Ten servers. The entitlement of `big` is three and a third servers, so three servers are dedicated to it.
+/// On one server fit one and a half tasks of `big`, or three tasks of `small`. Seven servers are dedicated to
+/// `small`, which has fewer tasks than would fit on them.
 const CLUSTER: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
     "servers": [{"name": "node", "count": 10, "capacity": {"cpu": 15}}],
     "users": [{"name": "big", "demand": {"cpu": 10}},
@@ -30,7 +32,7 @@ fn alone_beside_together() {
     assert_eq!(tasks("drfh", "small"), "19");
     let table = folder.run(&["compare", "problem.json", "-m", "drfh", "--dedicated"]).ends_with(0).stdout;
     assert!(table.contains("dedicated-whole"), "{table}");
-    // Without the option, only the mechanisms are shown.
+    // Without the option, the output contains only the mechanisms.
     let run = folder.run(&["compare", "problem.json", "-m", "drfh", "--format", "json"]).ends_with(0).json();
     assert_eq!(run["mechanisms"].as_array().unwrap().len(), 1);
 }

@@ -1,4 +1,5 @@
-//! Defects that users reported, each with the correct behaviour. The inputs are in `defects`.
+//! Tests of defects that users reported. Each test checks the correct behaviour. The inputs are in the folder
+//! `defects`.
 
 use crate::common;
 
@@ -10,8 +11,8 @@ use common::{Folder, Output, finish};
 
 const EVENHAND: &str = env!("CARGO_BIN_EXE_evenhand");
 
-/// The address space for inputs that are made to fill the memory, in KiB. The program itself, with the stacks of its threads,
-/// takes about half of it.
+/// The limit in KiB on the address space for inputs that try to fill the memory. The program itself,
+/// including the stacks of its threads, needs about half of it.
 const MEMORY: u32 = 1 << 20;
 
 /// Returns a folder with these inputs.
@@ -24,7 +25,7 @@ fn folder(names: &[&str]) -> Folder {
     folder
 }
 
-/// Runs the program with bounded memory.
+/// Runs the program with a limit on its memory.
 fn bounded(folder: &Folder, arguments: &[&str]) -> Output {
     let mut command = Command::new("sh");
     let words: Vec<String> = arguments.iter().map(|word| format!("'{word}'")).collect();

@@ -1,4 +1,4 @@
-//! The same input gives the same bytes, and a reader that closes the pipe causes no crash.
+//! Tests that the same input gives the same bytes, and that a reader that closes the pipe causes no crash.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use common::{CONSTRAINED, FIGURE_1, Folder, of_programmes, wait};
 
-/// Removes the line with the running time.
+/// Removes the lines with the running time.
 fn timeless(text: &str) -> String {
     text.lines().filter(|line| !line.contains("\"seconds\"")).collect::<Vec<_>>().join("\n")
 }

@@ -1,5 +1,5 @@
-//! The documentation agrees with this repository: links have targets, folders that are named exist, and the citations of the
-//! theory in the code resolve.
+//! Tests that the documentation agrees with this repository: link targets and named folders exist, and so do
+//! the sections of the theory that the code cites.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().unwrap()
 }
 
-/// Returns the files with this ending, without build products.
+/// Returns the files with this extension, without build products.
 fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {
@@ -26,12 +26,12 @@ fn read(path: &Path) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// Returns each text between two marks.
+/// Returns each text between the marks `before` and `after`.
 fn between<'t>(text: &'t str, before: &'t str, after: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
 }
 
-/// Returns the anchors of the headings of a page, as GitHub makes them.
+/// Returns the anchors of the headings of a page in the form that GitHub uses.
 fn anchors(page: &str) -> Vec<String> {
     let headings = page.lines().filter_map(|line| line.strip_prefix('#'));
     let letter = |c: char| c.is_alphanumeric() || c == ' ' || c == '-' || c == '_';
@@ -82,13 +82,14 @@ fn the_architecture_names_what_is_there() {
     }
 }
 
-/// Returns the pages of the theory in order: the numbers of their sections run through all pages.
+/// Returns the pages of the theory in order. The numbers of sections continue from page to page.
 fn theory() -> String {
     let pages = ["theory", "axioms", "groups", "proofs"];
     pages.map(|page| read(&root().join(format!("docs/{page}.md")))).concat()
 }
 
-/// Returns the text that a citation of the theory refers to: a heading, or the beginning of a fact or a theorem.
+/// Returns the text to which a citation of the theory refers: a heading, or the beginning of a fact or a
+/// theorem.
 fn cited_place(kind: &str, name: &str) -> Option<String> {
     match kind {
         "section" | "sections" => Some(format!("\n## {name}. ")),
@@ -123,7 +124,7 @@ fn citations_of_the_theory_resolve() {
     assert!(cited > 30, "{cited}");
 }
 
-/// The package and the crates are not published, so no file tells a reader to install them from a registry.
+/// The package and the crates are not published, so no file may tell readers to install them from a registry.
 #[test]
 fn nothing_is_installed_from_where_it_is_not() {
     let endings = ["md", "py", "toml", "rs", "ipynb", "html", "sh"];

@@ -1,4 +1,4 @@
-//! `export`: the files of the README and the examples, written for other checkers and solvers.
+//! Tests of `export`: the files of the README and the examples are written for other checkers and solvers.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use common::{CONSTRAINED, FIGURE_1, Folder, ONE_SERVER, applicable, is_proven};
 use evenhand::Axiom;
 use evenhand_testkit::vipr;
 
-/// Returns the names of the files in a folder, after checking each proof.
+/// Checks each proof of a folder, and returns the names of the files in the folder.
 fn proofs(folder: &Folder, of: &str) -> Vec<String> {
     let entries = std::fs::read_dir(folder.path().join(of)).unwrap();
     let mut names: Vec<String> =
@@ -73,7 +73,7 @@ fn every_mechanism_with_prices() {
                 continue;
             }
             folder.run(&["solve", "problem.json", "-m", mechanism, "-o", "a.json"]).ends_with(0);
-            // Some mechanisms violate axioms that others satisfy, so the status is not tested.
+            // Some mechanisms violate axioms that other mechanisms satisfy, so the exit status is not tested.
             folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]);
             let out = format!("proofs{at}");
             folder.run(&["export", "c.json", "--to", "vipr", "-o", &out]).ends_with(0);

@@ -1,4 +1,5 @@
-//! Files that the program keeps up to date: their state after the program is told to end, is killed, or runs twice.
+//! Tests of files that the program updates: their state after the program is asked to end, after it is
+//! killed, and after it runs twice.
 #![cfg(unix)]
 
 use std::os::unix::fs::symlink;
@@ -10,7 +11,7 @@ use crate::common;
 
 use common::{FIGURE_1, Folder};
 
-/// A scenario that runs for hours, and writes its checkpoint after every event.
+/// A scenario that runs for hours. The program writes a checkpoint after every event.
 const LONG: &str = r#"{"kind": "scenario", "resources": ["cpu"],
     "servers": [{"name": "pool", "count": 100, "capacity": {"cpu": 4}}], "policy": {"server": "best-fit"},
     "users": [{"name": "u", "demand": {"cpu": 1}, "poisson": {"rate": 50, "tasks": 1, "duration": {"exponential": 4}}}],
@@ -22,8 +23,9 @@ fn start(folder: &Folder) -> Child {
     begun(folder, folder.command(&RUN))
 }
 
-/// Starts the program so that INT ends it, even if these tests run in the background of a shell, which ignores INT.
-/// (`--default-signal` is an option of GNU env; on other systems the tests have to run in the foreground.)
+/// Starts the program so that INT ends it, even if these tests run in the background of a shell, for which
+/// the shell ignores INT. (`--default-signal` is an option of GNU env. On other systems the tests have to run
+/// in the foreground.)
 fn in_the_foreground(folder: &Folder) -> Child {
     if !cfg!(target_os = "linux") {
         return start(folder);
@@ -34,7 +36,7 @@ fn in_the_foreground(folder: &Folder) -> Child {
     begun(folder, env)
 }
 
-/// Returns the program after it has written its first checkpoint.
+/// Starts the program, waits for its first checkpoint, and returns the program.
 fn begun(folder: &Folder, mut command: Command) -> Child {
     let child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     while !folder.path().join("run.json").exists() {
@@ -48,7 +50,7 @@ fn send(child: &Child, signal: &str) {
     assert!(sent.success());
 }
 
-/// Sends a signal, and checks that the signal ends the program.
+/// Sends a signal, and checks that this signal ends the program.
 fn end(mut child: Child, signal: &str, number: i32) {
     send(&child, signal);
     assert_eq!(child.wait().unwrap().signal(), Some(number), "{signal}");
@@ -61,7 +63,7 @@ fn signals_leave_no_temporary_file() {
     for (signal, number) in [("TERM", 15), ("INT", 2)].repeat(4) {
         end(in_the_foreground(&folder), signal, number);
         assert_eq!(folder.names(), ["run.json", "s.json"], "{signal}");
-        // The file is complete.
+        // The file contains a complete document.
         serde_json::from_str::<serde_json::Value>(&folder.read("run.json")).unwrap();
         std::fs::remove_file(folder.path().join("run.json")).unwrap();
     }
@@ -139,7 +141,7 @@ fn links_that_lead_nowhere_are_refused() {
             .run(&["simulate", "s.json", "-o", name])
             .fails_with(2, "one of its folders is a link that leads nowhere");
     }
-    // The name is known only when the file is written, so the error comes late.
+    // The name of the file is known only when the file is written, so the error is reported late.
     std::fs::create_dir(folder.path().join("results")).unwrap();
     symlink("missing.csv", folder.path().join("results/jobs.csv")).unwrap();
     folder.run(&["simulate", "s.json", "-o", "results"]).fails_with(3, "a link that leads nowhere");

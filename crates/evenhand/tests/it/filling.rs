@@ -1,4 +1,5 @@
-//! `solve --mechanism fill` and `slots` on the command line: published rows, fields and unusual input.
+//! Tests of `solve --mechanism fill` and `slots` on the command line: published rows, fields and unusual
+//! input.
 
 use crate::common;
 
@@ -50,8 +51,8 @@ fn rows_of_kesidis_table_2() {
     }
 }
 
-/// The servers whose proportions suit a task best may be too small for it. When they were not skipped, only 2 of 11,132 tasks
-/// were placed.
+/// The servers whose proportions suit a task best may be too small for the task. An earlier version did not
+/// skip these servers, and placed only 2 of 11,132 tasks.
 #[test]
 fn best_fit_fills_every_server_on_which_a_task_fits() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],

@@ -1,5 +1,5 @@
-//! Proportional and alpha fairness against the golden cases: the totals, which are unique, and the
-//! proof of every answer.
+//! Tests of proportional and alpha fairness on the golden cases: the totals, which are unique, and the proof
+//! of every answer.
 
 use evenhand::exact::axiom::proportional;
 use evenhand::exact::{Axiom, Claim, Evidence, Instance, Parameters};
@@ -8,9 +8,9 @@ use evenhand::problem::{Arithmetic, Rational, number};
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::golden::{assert_near, cases, exact, exacts, floats, id, matrix, problem};
 
-/// The largest allowed proven gap, in units of weight times `tasks^(1 - a)`.
+/// The largest allowed gap of a proof, in units of weight times `tasks^(1 - a)`.
 const GAP: f64 = 1e-9;
-/// The largest sum of the differences of a case from an optimum, as the case states it.
+/// The largest sum of the differences between a case and an optimum, as the case states it.
 const TOLERANCE: f64 = 1e-5;
 
 #[test]
@@ -42,7 +42,7 @@ fn alpha_fairness() {
         assert_eq!(claim.expect("a claim").holds, Some(true), "{what}");
         let feasible = Claim::derive(Axiom::Feasible, &instance, &Rational::new()).expect("a claim");
         assert_eq!(feasible.holds, Some(true), "{what}");
-        // If both servers are full of both resources, the placement is also unique.
+        // If both servers use all of both resources, the placement is unique too.
         if id(case).contains("[1, 1]") || id(case).contains("[2, 1]") {
             for (n, expected) in matrix(&case["expected"]["X"]).iter().enumerate() {
                 let placed: Vec<f64> = (0..2).map(|i| number::to_f64(&outcome.allocation.on(n, i))).collect();
@@ -54,7 +54,8 @@ fn alpha_fairness() {
     assert_eq!(cases.len(), 9, "cases of alpha fairness");
 }
 
-/// The note of the cases with equal priorities: 65/3 tasks each for every exponent, and only one placement.
+/// The note of the cases with equal priorities: each user gets 65/3 tasks for every exponent, and the
+/// placement is unique.
 #[test]
 fn equal_priorities_exactly() {
     let cases = cases("alpha.phi[1, 1]");

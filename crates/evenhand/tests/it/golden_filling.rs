@@ -1,4 +1,4 @@
-//! Golden cases of progressive filling and of slots.
+//! Tests of progressive filling and of slots on the golden cases.
 
 use evenhand_testkit::golden::{self, case, cases, exact, floats, id, matrix};
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ fn score(name: &str) -> Score {
     }
 }
 
-/// Returns a problem with demands `D` and one server of each row of `C`.
+/// Returns a problem with the demands `D` and one server for each row of `C`.
 fn servers_and_users(case: &Value) -> Problem {
     let (demands, capacities) = (matrix(&case["inputs"]["D"]), matrix(&case["inputs"]["C"]));
     golden::problem(&capacities, &demands, &vec![one(); demands.len()], None)
@@ -38,7 +38,7 @@ fn exact_law(problem: &Problem, rule: Rule) -> Vec<(Vec<u64>, Rational)> {
     outcomes.into_iter().map(|outcome| (outcome.steps.concat(), outcome.probability)).collect()
 }
 
-/// Returns the mean and the standard deviation of the value `of` of an outcome.
+/// Returns the mean and the standard deviation of the value that `of` returns for an outcome.
 fn moments(law: &[(Vec<u64>, Rational)], of: impl Fn(&[u64]) -> Rational) -> (f64, f64) {
     let mean: Rational = law.iter().map(|(x, p)| of(x) * p).sum();
     let squares: Rational = law.iter().map(|(x, p)| (of(x) - &mean).square() * p).sum();
@@ -74,12 +74,12 @@ fn exact_laws_of_random_servers() {
             let found = found.unwrap_or_else(|| panic!("{}: {outcome}", id(case))).1.to_f64();
             assert!((found - probability.as_f64().unwrap()).abs() < 1e-12, "{}: {outcome} {found}", id(case));
         }
-        // The tasks and the unused capacity of the trials.
+        // Compare the tasks and the unused capacity of the trials.
         let found = trials(&problem, rule, &one(), 11, 20_000).unwrap();
         for (k, statistic) in found.tasks.concat().iter().enumerate() {
             let off = (statistic.mean - means[k]).abs();
             assert!(off <= 5.0 * deviations[k] / 20_000_f64.sqrt(), "{} {k}: {statistic:?}", id(case));
-            // The deviation of rPS-DSF comes from outcomes of very low probability.
+            // Outcomes with a very low probability cause the deviation of rPS-DSF.
             let is_rare = deviations[k] < 0.1;
             assert!(
                 is_rare || (statistic.deviation() / deviations[k] - 1.0).abs() < 0.35,
@@ -170,7 +170,7 @@ fn permuted_rounds() {
     for (name, score) in [("drf", Score::Drf), ("psdsf", Score::PsDsf)] {
         let case = case(&format!("fill.permuted_rounds.{name}"));
         let problem = servers_and_users(&case);
-        // The golden numbers come from trials with ties, which the case does not name.
+        // The golden numbers come from trials with ties. The case does not state how ties were broken.
         let rule = Rule { score, server: ServerRule::Rrr, ties: Ties::Random, unfiltered: false };
         let law = exact_law(&problem, rule);
         let (means, deviations): (Vec<f64>, Vec<f64>) =
@@ -189,7 +189,8 @@ fn permuted_rounds() {
     }
 }
 
-/// Returns a problem with the CPU and memory of the ten server classes of Table I, each drawn as often as the case says.
+/// Returns a problem with the CPU and memory of the ten server classes of Table I. The case states how often
+/// each class is drawn.
 fn drawn(case: &Value, users: &[(usize, [&str; 2])]) -> Problem {
     const TABLE_I: [(&str, &str); 10] = [
         ("0.50", "0.50"),
@@ -278,14 +279,14 @@ fn slots_on_the_drawn_servers() {
     }
 }
 
-/// The statistics of many trials of one rule.
+/// The statistics of many trials of a rule.
 struct Trials {
-    /// The tasks, by user and by class.
+    /// The number of tasks, indexed by user and by class.
     tasks: Vec<Vec<Statistic>>,
-    /// The tasks of all users.
+    /// The number of tasks of all users.
     total: Statistic,
-    /// The unused capacity, by class and by resource, in the units of the problem. The resources of a class that is
-    /// shared by time count as unused.
+    /// The unused capacity in the units of the problem, indexed by class and by resource. All resources of a
+    /// class that is shared by time count as unused.
     unused: Vec<Vec<Statistic>>,
 }
 

@@ -1,5 +1,5 @@
-//! No Justified Complaints against all golden cases: the exact crate judges exact answers, enumeration gives
-//! the sets of answers, and limits and trajectories agree within the stated tolerances.
+//! Tests of No Justified Complaints on all golden cases. The exact crate judges exact answers, enumeration
+//! gives the sets of answers, and limits and trajectories agree within the stated tolerances.
 
 use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::golden::{
@@ -19,7 +19,7 @@ use evenhand_ode::pool::Pool;
 use evenhand_ode::trajectory::{TrajectorySettings, integrate};
 use serde_json::Value;
 
-/// Returns whether an axiom holds according to the exact crate, after checking its certificate.
+/// Checks the certificate of an axiom, and returns `true` if the axiom holds according to the exact crate.
 fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> bool {
     let examination = certify(problem, &granted(x), &[Request::of(axiom)], &Rational::new());
     let examination = examination.expect("an examination");
@@ -41,7 +41,7 @@ fn totals(tasks: &Tasks) -> Vec<Rational> {
     tasks.iter().map(|tasks| tasks.iter().map(|(_, x)| x).sum()).collect()
 }
 
-/// Returns the vertices of the set of all answers, each judged.
+/// Returns the vertices of the set of all answers. Each vertex is judged.
 fn vertices(problem: &Problem) -> Vec<Vec<Rational>> {
     let points: Vec<Vec<Rational>> = set(problem).extreme_points.iter().map(totals).collect();
     assert!(points.iter().all(|x| is_fair(problem, x)), "{points:?}");
@@ -58,13 +58,13 @@ fn answer(problem: &Problem, mechanism: &str) -> Vec<Rational> {
     mechanism.allocate(problem, Arithmetic::Exact).expect("an answer").allocation.totals()
 }
 
-/// Returns the answer of njc with the highest utilisation.
+/// Returns the answer of NJC with the highest utilisation.
 fn most_used(problem: &Problem) -> Vec<Rational> {
     let most = Settings { select: Some(Goal::MaxUtilisation), ..Settings::new(Arithmetic::Exact) };
     allocate(problem, &most).expect("an answer").allocation.totals()
 }
 
-/// Returns the exact answer of the engine, judged.
+/// Returns the exact answer of the engine after judging it.
 fn njc_answer(problem: &Problem) -> Vec<Rational> {
     let x = answer(problem, "njc");
     assert!(is_fair(problem, &x), "{x:?}");
@@ -78,8 +78,8 @@ fn continuous(problem: &Problem) -> Pool {
     Pool::new(problem.n_resources(), requests, entitlements, vec![1.0; problem.n_users()]).expect("a pool")
 }
 
-/// Returns the limit of the trajectory. If two bottlenecks have no price (Figure 3, entitlements 2/3, 1/3), rounding stops the
-/// method at half the digits, and its status says so.
+/// Returns the limit of the trajectory. If two bottlenecks have no price (Figure 3, entitlements 2/3 and
+/// 1/3), rounding stops the method at half of the digits, and its status reports this.
 fn limit(problem: &Problem) -> Vec<f64> {
     let end = follow(&continuous(problem), &PathSettings::default());
     assert!(end.status == PathStatus::Solved || end.residual < 1e-8, "{end:?}");
@@ -105,7 +105,7 @@ fn near(x: &[Rational]) -> Vec<f64> {
     x.iter().map(number::to_f64).collect()
 }
 
-/// Returns an entry of `reproduce njc`.
+/// Returns an entry of `reproduce njc` by its id.
 fn entry(id: &str) -> &'static evenhand_papers::Entry {
     static ENTRIES: OnceLock<Vec<evenhand_papers::Entry>> = OnceLock::new();
     let entries = ENTRIES.get_or_init(|| evenhand_papers::entries(&["njc"]).expect("entries"));
@@ -149,8 +149,9 @@ fn every_case() {
     assert!(cases.len() >= 39, "only {} cases", cases.len());
 }
 
-/// Figure 3 with entitlements 2/3, 1/3: user 1 has all its tasks and saturates resource 3, both without
-/// a price. The result is right to at least half the digits, and claims no more.
+/// Figure 3 with the entitlements 2/3 and 1/3: user 1 has all its tasks and saturates resource 3, and neither
+/// bottleneck has a price. The result is correct to at least half of the digits, and the status claims no
+/// more than this.
 #[test]
 fn two_bottlenecks_without_a_price() {
     let (two, one) = (2.0 / 3.0, 1.0 / 3.0);
@@ -275,7 +276,8 @@ fn circulant(case: &Value) {
     for point in list("extreme_points") {
         assert_eq!(loads(&problem, &exacts(&point["x"])), exacts(&point["loads"]));
     }
-    // The note counts triangles over pairs with the symmetric point. (The number 72 includes faces that lie in others.)
+    // The note counts triangles over pairs that contain the symmetric point. (The number 72 also counts faces
+    // that are contained in other faces.)
     let symmetric = exacts(&expected["eg_x"]);
     let polytopes = set(&problem).polytopes;
     assert_eq!(polytopes.len(), 6);
@@ -339,7 +341,8 @@ fn reduction(case: &Value) {
     assert_eq!(entry("njc.reduction.factor").ours, of(&[exact(&expected["factor_res1"])]));
 }
 
-/// Checks that the instances drawn here have the statistics that the case states for its own instances.
+/// Checks that the random instances of this test have the statistics that the case states for its own
+/// instances.
 fn statistics(case: &Value) {
     let (a2, a3) = (&case["expected"]["a2"], &case["expected"]["a3"]);
     assert_eq!(a3["n2_nonunique"], 0);

@@ -1,5 +1,5 @@
-//! The axioms of PS-DSF and of whole tasks against the golden cases: every solution of the independent
-//! implementation is certified under both ways of sharing a server, and no changed solution is.
+//! Tests of the axioms of PS-DSF and of whole tasks on the golden cases. Every solution of the independent
+//! implementation is certified for both ways of sharing a server, and no modified solution is certified.
 
 use evenhand::certify::Request;
 use evenhand::exact::Axiom;
@@ -9,7 +9,8 @@ use evenhand_testkit::agreement::agreed;
 use evenhand_testkit::golden::{cases, exacts, id, matrix};
 use serde_json::Value;
 
-/// Returns a problem with classes by total capacity or by the rates of users, and users by demand, weight and placement.
+/// Returns a problem with classes by total capacity or by the rates of users. The users have demands, weights
+/// and placement constraints.
 fn problem(inputs: &Value) -> Problem {
     let by_rate = inputs["gamma"].is_array();
     let demands = matrix(&inputs[if by_rate { "gamma" } else { "D" }]);
@@ -82,7 +83,7 @@ fn every_solution_is_certified() {
             let holds: Vec<_> = found.claims.iter().map(|claim| claim.holds).collect();
             assert_eq!(holds, [Some(true); 2], "{}: {name}: {margins:?}", id(case));
             certified += 1;
-            // If a user gets a thousandth less on one class, it no longer has a binding bottleneck there.
+            // A user that gets a thousandth less on a class has no binding bottleneck on this class any more.
             let (n, i) = (0..x.len())
                 .flat_map(|n| (0..x[n].len()).map(move |i| (n, i)))
                 .find(|&(n, i)| !x[n][i].is_zero())

@@ -1,4 +1,5 @@
-//! Files with more groups than the program and the kernel accept end with the status of limits, and use little memory.
+//! Tests that files with more groups than the program and the kernel accept end with the status for limits,
+//! and use little memory.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -8,11 +9,11 @@ use std::process::Command;
 use common::Folder;
 use serde_json::{Value, json};
 
-/// The address space in kilobytes: the memory that the program takes for the smallest problem, and some hundred
-/// megabytes more.
+/// The limit on the address space in kilobytes. It is the memory that the program needs for the smallest
+/// problem, and some hundred megabytes more.
 const MEMORY: u64 = 2_000_000;
 
-/// Returns a problem with these numbers of groups and resources, where the last group has a limit.
+/// Returns a problem with these numbers of groups and resources. The last group has a limit.
 fn problem(groups: usize, resources: usize) -> Value {
     let names: Vec<String> = (0..resources).map(|r| format!("r{r}")).collect();
     let capacity: serde_json::Map<String, Value> = names.iter().map(|r| (r.clone(), json!(1))).collect();
@@ -38,7 +39,8 @@ fn allocation() -> String {
     json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"u": {"pool": "1"}}}).to_string()
 }
 
-/// Returns a certificate of `limits` for these numbers, derived from the certificate of a small problem.
+/// Writes a certificate of the axiom `limits` for these numbers of groups and resources. It is derived from
+/// the certificate of a small problem.
 fn certificate(folder: &Folder, groups: usize, resources: usize) {
     folder.write("small.json", problem(2, 2).to_string());
     folder.write("a.json", allocation());

@@ -1,4 +1,4 @@
-//! `evenhand hunt`: its results and files, interruptions, and refused input.
+//! Tests of `evenhand hunt`: its results and files, interruptions, and refused input.
 
 use crate::common;
 
@@ -13,7 +13,7 @@ fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     base.iter().chain(more).copied().collect()
 }
 
-/// Three types in the shape of Appendix C have a ratio of at most `1 - (1 - 1/2)^2 = 3/4`.
+/// For three types with the structure of Appendix C, the ratio is at most `1 - (1 - 1/2)^2 = 3/4`.
 #[test]
 fn an_exhaustive_search_and_what_it_writes() {
     let folder = Folder::new();
@@ -49,7 +49,7 @@ fn without_time(mut document: Value) -> Value {
 #[test]
 fn threads_and_interruptions_change_nothing() {
     let folder = Folder::new();
-    // The exhaustive search is so large that 4000 steps are only a few of its batches.
+    // The exhaustive search is so large that 4000 steps cover only a few of its batches.
     let all = ["hunt", "--types", "3", "--resources", "2", "--exhaustive"];
     for base in [LOCAL.as_slice(), &all] {
         let whole = with(base, &["--format", "json", "--seed", "3", "--steps", "4000"]);
@@ -112,7 +112,7 @@ fn what_is_refused() {
         assert!(run.error_line().starts_with("error: "), "{options:?}: {run:?}");
     }
     folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json"])).ends_with(0);
-    // The options differ from the options of the saved hunt.
+    // The options differ from those of the saved hunt.
     let run =
         folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json", "--seed", "1"])).ends_with(2);
     assert!(run.error_line().contains("other options"), "{run:?}");

@@ -1,4 +1,5 @@
-//! From cluster data to a certified allocation: with made-up files, and with the real files if they are there.
+//! Tests of the way from cluster data to a certified allocation, with generated files, and with real files if
+//! they are present.
 
 use crate::common;
 
@@ -44,7 +45,8 @@ fn google() -> Folder {
 const OPENB: [&str; 4] = ["import", "openb", "nodes.csv", "pods.csv"];
 const GOOGLE: [&str; 4] = ["import", "google", "machines.csv", "tasks.csv"];
 
-/// Solves exactly, certifies with tolerance 0 and checks the certificate: every examined axiom holds.
+/// Solves the problem exactly, certifies the answer with tolerance 0, and checks the certificate. Every
+/// examined axiom holds.
 #[track_caller]
 fn is_proven(folder: &Folder, mechanism: &str) {
     let started = Instant::now();
@@ -196,7 +198,8 @@ fn dumps_that_lack_what_decides_are_refused() {
     assert!(!folder.names().contains(&"s.json".to_owned()));
 }
 
-/// Two queues of eight GPUs each: one uses 14, and the other waits for four. No node is known.
+/// Two queues have eight GPUs each. One queue uses 14 GPUs, and the other queue waits for four GPUs. No node
+/// is known.
 #[test]
 fn quota_without_nodes_is_judged() {
     let of = |name: &str| {

@@ -1,12 +1,12 @@
-//! `scripts/install.sh`: the files that `make install` installs, and its messages.
+//! Tests of `scripts/install.sh`: the files that `make install` installs, and its messages.
 
 use std::path::Path;
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// Returns a folder with both programs. The kernel may not be built yet while these tests run, so a copy of `evenhand` stands
-/// in for it.
+/// Returns a folder with both programs. The kernel may not be built yet while these tests run, so a copy of
+/// `evenhand` replaces it.
 fn programs() -> TempDir {
     let folder = TempDir::new().unwrap();
     for name in ["evenhand", "evenhand-check"] {

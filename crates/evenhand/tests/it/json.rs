@@ -1,4 +1,5 @@
-//! `--format json`: one document with the documented fields, and nothing else on standard output.
+//! Tests of `--format json`: standard output contains only one document, and the document has the documented
+//! fields.
 
 use crate::common;
 
@@ -6,7 +7,8 @@ use common::{CONSTRAINED, FIGURE_1, Folder, ONE_SERVER, Output, applicable, of_p
 use evenhand::mechanisms::registry;
 use serde_json::{Value, json};
 
-/// Checks an exact number written as text: in lowest terms, without a sign other than `-` and without a decimal point.
+/// Checks that an exact number is written as text in lowest terms, without a decimal point and without a sign
+/// other than `-`.
 #[track_caller]
 fn is_exact(value: &Value) {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no text"));
@@ -245,7 +247,7 @@ fn explain() {
     }
     let document = run(&folder, &["explain", "problem.json", "a.json", "--user", "x"], 0).json();
     assert_eq!(document["servers"]["pool"]["bottlenecks"][0]["resource"], "memory");
-    // Memory is exhausted. More cpu also helps, because it makes the usage of x a smaller share.
+    // Memory is exhausted. More cpu also helps, because the usage of x then is a smaller share.
     let rows = document["one_more_unit"].as_array().unwrap();
     let gains: Vec<_> = rows.iter().map(|row| (row["resource"].as_str().unwrap(), &row["tasks"])).collect();
     assert!(matches!(gains.as_slice(), [("cpu", _), ("memory", _)]), "{gains:?}");
@@ -287,11 +289,12 @@ fn import_schema_and_reproduce() {
     }
 }
 
-/// Without its data nothing is compared. The page, the list and the status say why, and no value is shown as zero.
+/// Without data, no values are compared. The page, the list and the status state this, and no value is shown
+/// as zero.
 #[test]
 fn reproduce_without_data() {
     let folder = Folder::new();
-    // An existing but empty file does not count as data.
+    // An existing but empty file counts as missing data.
     std::fs::create_dir_all(folder.path().join("data/google2011")).unwrap();
     folder.write("data/google2011/machine_configs_t0.csv", "");
     let at = folder.path().join("data");
@@ -338,12 +341,12 @@ fn warnings_go_to_standard_error_and_quiet_silences_them() {
         let quiet = folder.run(&[arguments, &["--quiet"]].concat()).ends_with(0);
         assert_eq!(quiet.stderr, "", "{arguments:?}");
     }
-    // `--quiet` does not hide errors.
+    // The option `--quiet` does not hide errors.
     folder.run(&["solve", "problem.json", "-m", "drf", "--quiet", "--format", "json"]).ends_with(0);
     folder.run(&["solve", "nowhere.json", "-m", "drf", "--quiet", "--format", "json"]).fails(2);
 }
 
-/// Without a terminal there are no colours and no progress, whatever `NO_COLOR` says.
+/// Without a terminal, the output has no colours and no progress bar, whatever the value of `NO_COLOR`.
 #[test]
 fn no_colours_where_no_terminal_is() {
     let folder = Folder::with(FIGURE_1);

@@ -1,8 +1,8 @@
-//! The crates that a program links if it uses only the library, by feature.
+//! Tests of the crates that a program links if it uses only the library, for each feature.
 
 use std::process::Command;
 
-/// Returns the crates that a program with one feature of the library links or needs to be built.
+/// Returns the crates that are linked or built for a program with one feature of the library.
 fn tree(feature: &str, edges: &str) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
         .args(["tree", "--offline", "--locked", "--edges", edges, "--prefix", "none", "--format", "{lib}"])

@@ -1,4 +1,5 @@
-//! Limits that the shell sets (`ulimit`): a command that exceeds them ends with a message and status 3, not by a signal.
+//! Tests of limits that the shell sets (`ulimit`). A command that exceeds a limit ends with a message and
+//! status 3, and not by a signal.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -11,7 +12,7 @@ use common::{FIGURE_1, Folder, Output, finish};
 
 const EVENHAND: &str = env!("CARGO_BIN_EXE_evenhand");
 
-/// Returns a problem with these numbers of users and classes, in which all users differ.
+/// Returns a problem with these numbers of users and classes, in which users have different demands.
 fn large(users: usize, classes: usize) -> String {
     let server =
         |i: usize| format!(r#"{{"name": "s{i}", "capacity": {{"a": {}, "b": {}}}}}"#, 10 + i, 17 + i % 7);
@@ -63,7 +64,8 @@ fn too_little_memory_to_start_is_said() {
     }
 }
 
-/// The place where a command runs out of memory differs from run to run: an allocation fails, or a thread cannot be started.
+/// A command runs out of memory at a different point in every run: an allocation fails, or a thread cannot be
+/// started.
 #[test]
 fn memory_that_runs_out_is_said() {
     let folder = Folder::with(&large(3000, 300));
@@ -101,7 +103,7 @@ fn what_fits_within_the_limits_is_as_without_them() {
         let words: Vec<&str> = arguments.split(' ').collect();
         let (within, without) = (limited(&folder, "-v 4000000", arguments), folder.run(&words));
         assert_eq!((within.status, &within.stderr), (without.status, &without.stderr), "{arguments}");
-        // The document contains the running time, which differs.
+        // The document contains the running time, which differs between runs.
         let timeless = |output: &Output| -> Vec<String> {
             let lines = output.stdout.lines().filter(|line| !line.contains("\"seconds\""));
             lines.map(str::to_owned).collect()
@@ -110,7 +112,7 @@ fn what_fits_within_the_limits_is_as_without_them() {
     }
 }
 
-/// TERM and INT also end the process that does the work, and leave no file.
+/// TERM and INT also end the process that does the work, and the processes leave no file.
 #[test]
 fn signals_are_passed_on() {
     let folder = Folder::new();

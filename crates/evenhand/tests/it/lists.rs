@@ -1,5 +1,5 @@
-//! Mechanisms are listed once, in the registry, and axioms once, in `Axiom::ALL`. A list of names elsewhere would miss the next
-//! mechanism or axiom.
+//! Tests that only the registry lists all mechanisms, and that only `Axiom::ALL` lists all axioms. Another
+//! list of names would miss the next mechanism or axiom.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,14 @@ use std::path::{Path, PathBuf};
 use evenhand::Axiom;
 use evenhand::mechanisms::registry;
 
-/// The number of mechanism names from which a literal list counts as a list of mechanisms.
+/// A literal list with at least this many names of mechanisms counts as a list of mechanisms.
 const MANY_MECHANISMS: usize = 3;
-/// The number of axiom names from which a literal list counts as a list of axioms. Many tests name three.
+/// A literal list with at least this many names of axioms counts as a list of axioms. Many tests name three
+/// axioms.
 const MANY_AXIOMS: usize = 4;
 
-/// The files whose lists are chosen on purpose, and the reasons. They list neither all mechanisms or axioms nor all of a kind.
+/// The files whose lists are a deliberate choice, each with the reason. These lists contain neither all
+/// mechanisms or axioms nor all of one kind.
 const CHOSEN: &[(&str, &str)] = &[
     ("crates/studies/audit/tests", "few, since each is audited for seconds"),
     ("crates/studies/audit/src/matrix/claims.rs", "what papers claim, each at its place"),
@@ -58,7 +60,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Returns the innermost literal lists of a source, as the strings in them.
+/// Returns the innermost literal lists of a source file. Each list is returned as the strings in it.
 fn lists(text: &str) -> impl Iterator<Item = Vec<&str>> {
     let ends = text.match_indices(']');
     ends.filter_map(|(end, _)| {
@@ -68,7 +70,7 @@ fn lists(text: &str) -> impl Iterator<Item = Vec<&str>> {
     })
 }
 
-/// Returns the mechanisms or axioms that a list names, each once, if they are many.
+/// Returns the mechanisms or axioms that a list names, without repetitions. Returns `None` if they are few.
 fn many(list: &[&str]) -> Option<Vec<&'static str>> {
     let mechanisms: BTreeSet<&str> =
         list.iter().filter_map(|name| registry::find(name)).map(|mechanism| mechanism.info.id).collect();

@@ -1,4 +1,5 @@
-//! `lp`: exact answers of linear programmes, their certificates, and judgements on answers of other solvers.
+//! Tests of `lp`: exact answers of linear programmes, their certificates, and verdicts on the answers of
+//! other solvers.
 
 use crate::common::Folder;
 

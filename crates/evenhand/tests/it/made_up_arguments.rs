@@ -1,4 +1,5 @@
-//! Command lines from a grammar and from the corpus of the fuzz target: every one ends in an allowed way.
+//! Tests of random command lines, from a grammar and from the corpus of the fuzz target. Every command line
+//! ends in an allowed way.
 
 use std::collections::BTreeSet;
 use std::panic::catch_unwind;
@@ -9,7 +10,7 @@ use evenhand_oracles::grammar::{COMMANDS, GLOBAL, random_command};
 
 use crate::common::Folder;
 
-/// The number of command lines to try.
+/// The number of command lines that are tested.
 const TRIED: u32 = 60;
 
 fn program() -> &'static Path {
@@ -38,7 +39,7 @@ fn command_lines_of_the_grammar_end_well() {
     }
 }
 
-/// The grammar has exactly the options of every command.
+/// The grammar contains exactly the options of every command.
 #[test]
 fn the_grammar_has_every_option() {
     let folder = Folder::new();

@@ -1,4 +1,4 @@
-//! `moves --for` and `moves --pack`: their output, exit status and files.
+//! Tests of `moves --for` and `moves --pack`: their output, exit status and files.
 
 use crate::common::Folder;
 

@@ -1,12 +1,13 @@
-//! Names in a file cannot forge output: whatever they contain, they add no line, colour, markup, formula or change of writing
-//! direction to any output.
+//! Tests that names in a file cannot forge output. Whatever names contain, they add no line, colour, markup,
+//! formula or change of writing direction to any output.
 
 use crate::common;
 
 use common::{Folder, Output, applicable};
 use serde_json::{Value, json};
 
-/// Returns a name with every dangerous character. It begins with `begin`, as a formula would, and contains `what`.
+/// Returns a name with every dangerous character. It begins with `begin`, as a formula would, and contains
+/// `what`.
 fn evil(begin: char, what: &str) -> String {
     format!(
         "{begin}1+1 {what}\nFORGED \r# FORGED\u{1b}[31m\u{9b}2J\u{202a}\u{202e}\u{2066}\u{2069}\u{200e}\u{200f}\
@@ -14,7 +15,7 @@ fn evil(begin: char, what: &str) -> String {
     )
 }
 
-/// The destination of a text.
+/// The format of a text.
 #[derive(Clone, Copy, PartialEq)]
 enum To {
     Terminal,
@@ -25,7 +26,7 @@ enum To {
     Markup,
 }
 
-/// Checks that no dangerous piece of a name is in the text unescaped.
+/// Checks that the text contains no dangerous piece of a name without escapes.
 #[track_caller]
 fn is_safe(text: &str, to: To, what: &str) {
     let is_hidden = |c: char| {
@@ -40,7 +41,8 @@ fn is_safe(text: &str, to: To, what: &str) {
     }
     match to {
         To::Terminal => {}
-        // A page has at most two scripts of its own, which sort tables and check certificates, and the packed checker.
+        // A page contains at most two scripts written for it, which sort tables and check certificates, and
+        // the packed checker.
         To::Markup => {
             let own = text.matches("<script>\"use strict\";\n").count();
             let packed =
@@ -51,7 +53,8 @@ fn is_safe(text: &str, to: To, what: &str) {
         To::Markdown => {
             let plain = without_escapes(text);
             assert!(!plain.contains(['`', '<', '[']) && !plain.contains("*)"), "{what}: {text}");
-            // Cells stay cells: every line of a table has as many bars as its head.
+            // Every line of a table has the same number of bars as the head of the table, so names add no
+            // cells.
             let mut head = None;
             for line in plain.lines() {
                 let bars = line.matches('|').count();
@@ -59,7 +62,8 @@ fn is_safe(text: &str, to: To, what: &str) {
                 head = (bars > 0).then_some(bars);
             }
         }
-        // Every line is a row of a table or begins with a command of the table. No other command begins a line.
+        // Every line is a row of a table or begins with a command of the table. No line begins with another
+        // command.
         To::Latex => {
             let ours = ["\\begin{", "\\end{", "\\toprule", "\\midrule", "\\endhead", "\\bottomrule"];
             for line in text.lines().filter(|line| !line.starts_with("% ")) {
@@ -77,7 +81,7 @@ fn is_safe(text: &str, to: To, what: &str) {
                     "{what}: {row:?} in {text}"
                 );
                 if row.len() == 1 {
-                    // The line stands between two tables.
+                    // The line is between two tables.
                     width = None;
                 }
                 for field in row {
@@ -89,7 +93,7 @@ fn is_safe(text: &str, to: To, what: &str) {
     }
 }
 
-/// Returns Markdown without the escaped characters.
+/// Returns a Markdown text without its escaped characters.
 fn without_escapes(text: &str) -> String {
     let mut plain = String::new();
     let mut characters = text.chars();
@@ -122,7 +126,8 @@ fn rows(text: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// Runs a command in every format. CSV needs a result with a table, and JSON keeps the names.
+/// Runs a command in every format. The format CSV requires a result with a table, and JSON preserves the
+/// names.
 #[track_caller]
 fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
     let formats = [
@@ -134,7 +139,7 @@ fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
     ];
     for (format, to) in formats {
         let tables_alone = matches!(to, To::Csv | To::Latex);
-        // The kernel prints no table.
+        // The kernel prints no tables.
         if tables_alone && arguments[0] == "check" {
             continue;
         }
@@ -157,7 +162,7 @@ fn every_format(folder: &Folder, arguments: &[&str], names: &[&str]) {
     }
 }
 
-/// Returns whether a string or a key of the document contains the name.
+/// Returns `true` if a string or a key of the document contains the name.
 fn holds(document: &Value, name: &str) -> bool {
     match document {
         Value::String(text) => text.contains(name),
@@ -172,7 +177,8 @@ fn file_is_safe(folder: &Folder, name: &str, to: To) {
     is_safe(&folder.read(name), to, name);
 }
 
-/// The names in [`problem`]: the problem, two users, two server classes, two resources.
+/// The names in [`problem`]: the names of the problem, of two users, of two server classes and of two
+/// resources.
 struct Names {
     title: String,
     users: [String; 2],
@@ -206,7 +212,7 @@ fn of_problems() {
     for mechanism in applicable(&folder.read("problem.json")).map(|mechanism| mechanism.info.id) {
         every_format(&folder, &["solve", "problem.json", "-m", mechanism], &[u, a]);
         folder.run(&["solve", "problem.json", "-m", mechanism, "-o", "a.json"]);
-        // The certificates contain every kind of evidence, also of violations.
+        // The certificates contain every kind of evidence, including evidence of violations.
         every_format(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], &[]);
         every_format(&folder, &["check", "c.json"], &[&names.title]);
         every_format(&folder, &["explain", "problem.json", "a.json", "--user", u], &[u, a]);
@@ -299,7 +305,7 @@ fn of_groups() {
 
 #[test]
 fn of_usage() {
-    // A row of a history is a line.
+    // A row of a history is a line of text.
     let name = |begin: char, what: &str| evil(begin, what).replace(['\n', '\r'], " ");
     let (queue, resource) = (name('=', "queue"), name('-', "resource"));
     let quoted = |text: &str| format!("\"{}\"", text.replace('"', "\"\""));
@@ -368,7 +374,7 @@ fn of_scenarios() {
     file_is_safe(&folder, "course/series.svg", To::Markup);
 }
 
-/// Commands that read no names print their own names in the same way.
+/// Commands that read no names from files print their own names in the same way.
 #[test]
 fn of_commands_without_a_file() {
     let folder = Folder::new();

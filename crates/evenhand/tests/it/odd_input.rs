@@ -1,4 +1,4 @@
-//! Unusual but valid input: it gets an answer, and the answer is true.
+//! Tests of unusual but valid input: each input gets an answer, and the answer is true.
 
 use crate::common;
 
@@ -11,8 +11,8 @@ fn problem(servers: &str, users: &str) -> Folder {
     ))
 }
 
-/// Solves exactly by every mechanism that applies. Each answer is certified feasible, and its certificate is valid when it is
-/// read again from its file.
+/// Solves the problem exactly by every applicable mechanism. Each answer is certified as feasible, and its
+/// certificate is valid after it is read from its file.
 #[track_caller]
 fn every_mechanism_is_certified(folder: &Folder) {
     for mechanism in of_programmes(&folder.read("problem.json")) {
@@ -29,7 +29,8 @@ fn every_mechanism_is_certified(folder: &Folder) {
     folder.run(&["compare", "problem.json", "--format", "json"]).ends_with(0).json();
 }
 
-/// Solves in floating point. Each answer is feasible up to rounding, or an error of status 3.
+/// Solves the problem in floating point. Each answer is feasible up to rounding, or the command fails with
+/// status 3.
 #[track_caller]
 fn floating_point_is_honest(folder: &Folder) {
     for mechanism in of_programmes(&folder.read("problem.json")) {
@@ -150,7 +151,7 @@ fn memory_in_bytes_in_floating_point() {
     ));
 }
 
-/// Numbers at the limit of the accepted length: a certificate that is written can be read.
+/// Numbers have the largest accepted length. A certificate that is written can be read.
 #[test]
 fn four_hundred_digits() {
     let digits = "7".repeat(398);
@@ -165,7 +166,8 @@ fn four_hundred_digits() {
     ));
 }
 
-/// Numbers beyond the range of doubles give an exact answer, or an error that does not blame the file.
+/// Numbers outside the range of doubles give an exact answer, or an error that does not name the file as the
+/// cause.
 #[test]
 fn exponents_of_four_hundred() {
     let folder = problem(
@@ -188,8 +190,8 @@ fn a_weight_beyond_double_precision() {
     floating_point_is_honest(&Folder::with(&text));
 }
 
-/// An allocation from floating point is full up to rounding. The explanation must not tell a blocked user that it could have
-/// more, nor a satisfied user that it lacks tasks.
+/// An allocation from floating point uses all capacity up to rounding. The explanation must not tell a
+/// blocked user that it could have more tasks, nor a satisfied user that it lacks tasks.
 #[test]
 fn an_explanation_sees_through_rounding() {
     let folder = Folder::with(common::ONE_SERVER);

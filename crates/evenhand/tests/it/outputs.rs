@@ -1,11 +1,13 @@
-//! Forms of results: one table for programs, LaTeX, decimals, pictures, and the exact answer next to a given allocation.
+//! Tests of the formats of results: one table for programs, LaTeX, decimals, pictures, and the exact answer
+//! next to a given allocation.
 
 use crate::common;
 
 use common::{CONSTRAINED, FIGURE_1, Folder};
 use serde_json::{Value, json};
 
-/// Two identical classes and two identical users: the placement is open, the number of tasks is not.
+/// Two identical classes and two identical users. The placement is not unique, but the number of tasks is
+/// unique.
 const ANYWHERE: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu"],
@@ -30,7 +32,7 @@ fn a_comparison_is_one_table_for_programs() {
     assert_eq!((count("drfh,tasks,"), count("drfh,used,")), (4, 3), "{text}");
     assert!(count("ps-dsf,margin of axiom,") > 5, "{text}");
     assert!(text.contains(",violated\n") && text.contains(",holds\n"), "{text}");
-    // A mechanism without a result has a row as well.
+    // A mechanism without a result has a row too.
     folder.write("cluster.json", FIGURE_1);
     let text = folder.run(&["compare", "cluster.json", "-m", "drf", "--format", "csv"]).ends_with(0).stdout;
     assert!(text.contains("drf,no result,,,"), "{text}");
@@ -82,7 +84,7 @@ fn decimals_stand_beside_fractions() {
         }
     }
     assert!(fractions > 2, "{document}");
-    // The decimals are for people: readers accept the file and get the same allocation.
+    // Readers accept a file with decimals, and get the same allocation.
     let certify = |name: &str| folder.run(&["certify", "problem.json", name]).ends_with(0).stdout;
     assert_eq!(certify("a.json"), certify("plain.json"));
     let shown = folder.run(&["certify", "problem.json", "a.json", "--format", "json", "--decimals"]);
@@ -118,7 +120,7 @@ fn results_have_pictures() {
 #[test]
 fn what_was_given_has_an_exact_answer_beside_it() {
     let folder = Folder::with(ANYWHERE);
-    // The given allocation has a solver's rounding errors, and a placement of its own.
+    // The given allocation has the rounding errors of a solver, and a different placement.
     given(&folder, &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}));
     let polish = ["certify", "problem.json", "given.json", "--axiom", "pareto-optimal", "--polish"];
     let out = ["--polish-output", "p.json", "--format", "json", "--tolerance", "1e-6"];
@@ -132,13 +134,13 @@ fn what_was_given_has_an_exact_answer_beside_it() {
             panic!()
         };
         assert!(over / under < 4e-8, "{part}");
-        // The result is exactly the mechanism's own answer.
+        // The polished answer is exactly the mechanism's own answer.
         let axiom = if mechanism == "drfh" { "max-min:drfh" } else { "proportional:1" };
         folder.run(&["certify", "problem.json", "p.json", "--axiom", axiom]).ends_with(0);
     }
     let said = folder.run(&[&polish[..], &["drfh", "--tolerance", "1e-6"]].concat()).ends_with(0).stdout;
     assert!(said.contains("drfh: the nearest exact answer changes the tasks of `a` most"), "{said}");
-    // The answer moves only as far as necessary.
+    // The polished answer differs from the given allocation only as far as necessary.
     given(&folder, &json!({"a": {"s": 3, "t": 7}, "b": {"s": 7, "t": 3}}));
     let found = folder.run(&[&polish[..], &["drfh", "--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(
@@ -146,7 +148,7 @@ fn what_was_given_has_an_exact_answer_beside_it() {
         json!({"mechanism": "drfh", "is_nearest": true, "status": null, "gap": null, "changes": {}, "farthest": null,
                "placements": "0"})
     );
-    // An irrational optimum has no nearest answer.
+    // If the optimum is irrational, there is no nearest answer.
     folder.write(
         "irrational.json",
         r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
@@ -162,7 +164,7 @@ fn what_was_given_has_an_exact_answer_beside_it() {
         said.contains("proportional: an answer close to its optimum") && said.contains("it is within"),
         "{said}"
     );
-    // PS-DSF constrains more than totals.
+    // PS-DSF constrains more than the totals of users.
     let found = folder.run(&[&polish[..], &["ps-dsf", "--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(found["polished"]["is_nearest"], json!(false), "{found}");
 }

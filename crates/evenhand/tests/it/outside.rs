@@ -1,4 +1,5 @@
-//! External programs that `bench accuracy` runs: no program outlives `bench`, and their output is bounded.
+//! Tests of external programs that `bench accuracy` runs: no program outlives `bench`, and the output of
+//! programs is bounded.
 #![cfg(target_os = "linux")]
 
 use crate::common;
@@ -9,8 +10,9 @@ use std::time::{Duration, Instant};
 use common::{FIGURE_1, Folder};
 use serde_json::Value;
 
-/// Returns a command that starts programs in every way to escape from a shell: in the background, in a session of their own,
-/// and from a shell that has ended. Each sleeps for its own number of seconds, which identifies it.
+/// Returns a command that starts programs in every way in which programs can escape from a shell: in the
+/// background, in a separate session, and from a shell that has ended. Each program sleeps for a different
+/// number of seconds, which identifies it.
 fn runaway(seconds: u32) -> String {
     let [a, b, c, d, e] = [0, 1, 2, 3, 4].map(|more| seconds + more);
     format!(
@@ -19,7 +21,7 @@ fn runaway(seconds: u32) -> String {
     )
 }
 
-/// Returns the number of processes that sleep for one of these numbers of seconds.
+/// Returns the number of processes that sleep for `seconds` or one of the next four numbers of seconds.
 fn sleepers(seconds: u32) -> usize {
     let is_one = |entry: std::io::Result<std::fs::DirEntry>| {
         let line = std::fs::read(entry.ok()?.path().join("cmdline")).ok()?;
@@ -30,7 +32,7 @@ fn sleepers(seconds: u32) -> usize {
     std::fs::read_dir("/proc").unwrap().filter_map(is_one).count()
 }
 
-/// Waits until this number of them runs.
+/// Waits until exactly `count` of these processes run.
 #[track_caller]
 fn wait_for(seconds: u32, count: usize, limit: Duration) {
     let begun = Instant::now();
@@ -59,7 +61,7 @@ fn no_program_from_outside_outlives_the_bench() {
         assert!(sent.success(), "{signal}");
         assert!(!bench.wait().unwrap().success(), "{signal}");
         wait_for(seconds, 0, Duration::from_secs(10));
-        // The keeper removes the folder after the processes.
+        // The keeper first ends the processes and then removes the folder.
         let begun = Instant::now();
         while std::fs::read_dir(&temporary).unwrap().count() > 0 {
             assert!(begun.elapsed() < Duration::from_secs(10), "{signal}: its folder is left");
@@ -71,11 +73,11 @@ fn no_program_from_outside_outlives_the_bench() {
 #[test]
 fn no_program_from_outside_outlives_its_time_or_its_shell() {
     let folder = Folder::with(FIGURE_1);
-    // The time limit ends the programs.
+    // The time limit of the run ends the programs.
     let mut late = bench(&folder, &runaway(40_050), &["--seconds", "0.3", "--format", "json"]);
     assert!(late.stderr(Stdio::null()).output().unwrap().status.success());
     assert_eq!(sleepers(40_050), 0);
-    // The shell ends by itself.
+    // The shell ends by itself, and leaves programs behind.
     let left = "mine=setsid sleep 40060 & (setsid sleep 40061 &); : {problem} {answer}; exit 4";
     let output = bench(&folder, left, &["--format", "json"]).output().unwrap();
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
@@ -86,7 +88,7 @@ fn no_program_from_outside_outlives_its_time_or_its_shell() {
     assert_eq!(sleepers(40_060), 0);
 }
 
-/// Only the end of standard error is kept, and a program that fills its folder is ended.
+/// Only the end of standard error is stored, and a program that fills its folder is ended.
 #[test]
 fn what_programs_from_outside_print_and_write_is_bounded() {
     let folder = Folder::with(FIGURE_1);

@@ -1,4 +1,5 @@
-//! Allocations by server and on single servers: examined, written, checked and explained by the program.
+//! Tests of allocations by server and on single servers. The program examines, writes, checks and explains
+//! them.
 
 use crate::common;
 
@@ -46,7 +47,7 @@ fn ps_dsf_is_a_default_axiom_of_its_mechanisms() {
     let of_1 = run(&folder, &["explain", "problem.json", "a.json", "--user", "1"], 0).json();
     assert_eq!(of_1["virtual_shares"].as_object().unwrap().len(), 1, "no bandwidth on b");
 
-    // If servers are shared by time, the same numbers are infeasible.
+    // If servers are shared by time, the same number of tasks is infeasible.
     let folder = Folder::with(TWO);
     folder.solve("ps-dsf-tdm", true, "a.json");
     let document = run(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], 0).json();
@@ -65,7 +66,8 @@ fn who_has_no_bottleneck_is_told_why() {
     );
     let certify = ["certify", "problem.json", "a.json", "--axiom", "ps-dsf", "-o", "c.json"];
     let document = run(&folder, &certify, 1).json();
-    // On a, user 1 is ahead by one task, which takes the cpu of 3/2 tasks of user 2. User 2 could run 6 alone.
+    // On server a, user 1 is ahead by one task, which takes as much cpu as 3/2 tasks of user 2. User 2 could
+    // run 6 tasks alone.
     assert_eq!(document["claims"][0]["margin"], "-1/4");
     assert_eq!(document["claims"][0]["tasks"], "-3/2");
     assert_eq!(run(&folder, &["check", "c.json"], 0).json()["valid"], true);
@@ -96,7 +98,7 @@ fn whole_tasks_on_single_servers() {
         of_1["one_more_task"]["b"],
         json!({"tasks": "6", "fits_on": 1, "short_on": {"cpu": 1, "memory": 1}})
     );
-    // Without the placements this is unknown.
+    // Without placements, the free capacity on single servers is not known.
     let folder = Folder::with(KESIDIS);
     folder.write("a.json", r#"{"kind": "allocation", "tasks": {"1": {"b": 3}}}"#);
     let document =
@@ -119,12 +121,12 @@ fn better_whole_tasks_are_found_and_verified() {
         }
         document
     };
-    // Server b 1 is empty.
+    // Server 1 of class b is empty.
     let room = r#"[{"server": "a", "index": 0, "tasks": {"1": 19, "2": 2}},
         {"server": "b", "index": 0, "tasks": {"1": 2, "2": 18}}, {"server": "b", "index": 2, "tasks": {"2": 20}}]"#;
     let found = judge(KESIDIS, room, 1);
     assert_eq!(found["claims"][0]["holds"], false);
-    // Half a unit is left.
+    // Half a unit of the server is unused.
     let half = r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": "19/2"}}],
         "users": [{"name": "1", "demand": {"cpu": 1}}, {"name": "2", "demand": {"cpu": 2}}]}"#;
@@ -133,7 +135,8 @@ fn better_whole_tasks_are_found_and_verified() {
     assert_eq!((&proven["claims"][0]["holds"], &proven["claims"][0]["margin"]), (&json!(true), &json!("0")));
     let parts = judge(half, r#"[{"server": "a", "index": 0, "tasks": {"1": "1/2"}}]"#, 0);
     assert_eq!(parts["claims"][0]["holds"], json!(null));
-    // Kesidis' 42 tasks are the maximum, but divisible prices cannot show it: the axiom is not checked, and this is no failure.
+    // Kesidis' 42 tasks are the maximum, but divisible prices cannot prove this. The axiom is not checked,
+    // and this is not a failure.
     let two = KESIDIS.replace("\"count\": 3, ", "");
     let most = r#"[{"server": "a", "index": 0, "tasks": {"1": 19, "2": 2}}, {"server": "b", "index": 0, "tasks": {"1": 2, "2": 19}}]"#;
     let open = judge(&two, most, 3);
@@ -146,7 +149,7 @@ fn better_whole_tasks_are_found_and_verified() {
     );
 }
 
-/// A nearly empty cluster has free capacity for many tasks, and the output says for how many.
+/// A nearly empty cluster has free capacity for many tasks, and the output states for how many.
 #[test]
 fn how_many_more_tasks_fit() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu"],

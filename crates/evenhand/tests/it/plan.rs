@@ -1,4 +1,4 @@
-//! `plan` on small clusters: its output, exit status, and wrong input.
+//! Tests of `plan` on small clusters: its output, exit status, and wrong input.
 
 use crate::common::Folder;
 
@@ -33,7 +33,7 @@ fn servers_for_a_job() {
         "Adding 1 server of class gpu-node (price 1) lets research/train-3 start; no cheaper set does.";
     assert!(text.starts_with(answer), "{text}");
     assert!(text.contains("`evenhand what-if SNAPSHOT --add gpu-node=1`"), "{text}");
-    // The goal may also be a file of a user, as for `what-if --submit`.
+    // The goal may be a file with a user, as for `what-if --submit`.
     folder.write(
         "job.json",
         r#"{"name": "new", "group": "batch", "demand": {"gpu": 8, "cpu": 1}, "tasks": 2}"#,
@@ -41,7 +41,7 @@ fn servers_for_a_job() {
     let found = plan(&folder, "--offer gpu-node --until starts=job.json", 0);
     assert_eq!((&found["offers"][0]["add"], &found["starts"][0]["user"]), (&json!(2), &json!("new")));
     let found = plan(&folder, "--offer gpu-node --until starts=all", 0);
-    // 5 tasks of 4 GPUs and 9 of 2 GPUs need 38 GPUs, and none is free.
+    // 5 tasks with 4 GPUs and 9 tasks with 2 GPUs need 38 GPUs, and no GPU is free.
     assert_eq!(found["offers"][0]["add"], json!(5));
     // The task could start after a migration, but plans contain no migrations.
     let fragmented = with(FRAGMENTED);

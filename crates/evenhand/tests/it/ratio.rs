@@ -1,4 +1,4 @@
-//! `evenhand ratio`: numbers, certificate and wrong input.
+//! Tests of `evenhand ratio`: numbers, certificates and wrong input.
 
 use crate::common;
 
@@ -42,7 +42,8 @@ fn the_introduction_of_the_paper() {
     }
 }
 
-/// The certificate for the example of the paper's introduction has proofs by tables. With `--trees`, it has only trees.
+/// The certificate for the example of the paper's introduction contains proofs by tables. With `--trees` it
+/// contains only trees.
 #[test]
 fn trees_in_place_of_tables() {
     let folder = Folder::new();
@@ -82,7 +83,7 @@ fn whole_servers_as_in_an_independent_implementation() {
 #[test]
 fn the_worst_of_four_types() {
     let case = golden::case("vm.worst4.infimum");
-    // The loads of THEORY section 8, at which the exact infimum is attained.
+    // The loads of THEORY section 8, for which the exact infimum is attained.
     let loads = [(48, 13), (18, 13), (3, 1), (2, 1)].map(Rational::from);
     let folder = Folder::new();
     let text = golden::reservation(&case, "", Some(&loads));
@@ -96,7 +97,7 @@ fn pools_tables_and_files() {
     let folder = Folder::new();
     folder.write("p.json", SMALL);
     let json = folder.run(&["ratio", "p.json", "--format", "json"]).ends_with(0).json();
-    // Greedy: (1 a) leaves no capacity for another job in a server of 4; (2 b) earns 6 there.
+    // On a server of 4, the configuration (1 a) leaves no capacity for another job, and (2 b) earns 6.
     assert_eq!(json["greedy_configurations"][0]["configuration"], json!({"b": 2}));
     assert_eq!(json["greedy_configurations"][0]["servers"], json!("3/5"));
     assert_eq!(json["greedy"], json!("28/5"));
@@ -105,7 +106,7 @@ fn pools_tables_and_files() {
     assert!(table.stdout.contains("2 b") && table.stdout.contains("ratio"), "{}", table.stdout);
     let written = folder.run(&["ratio", "p.json", "-o", "c.json"]).ends_with(0);
     assert_eq!(written.stdout, table.stdout);
-    // Standard output gets the certificate, and nothing else.
+    // Standard output contains only the certificate.
     let certificate = folder.run(&["ratio", "p.json", "-o", "-"]).ends_with(0).json();
     assert_eq!(certificate["kind"], json!("ratio-certificate"));
     let says = folder.run(&["check", "c.json", "--problem", "p.json"]).ends_with(0).stdout;

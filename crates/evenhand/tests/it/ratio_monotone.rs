@@ -1,4 +1,4 @@
-//! `evenhand ratio --monotone`: the answer, its proof and wrong input.
+//! Tests of `evenhand ratio --monotone`: the answer, its proof and wrong input.
 
 use crate::common;
 
@@ -7,13 +7,13 @@ use evenhand::problem::Rational;
 use evenhand::problem::number;
 use serde_json::{Value, json};
 
-/// Three types for which a larger load can lower the reward of greedy packing (golden case vm.monotone).
+/// Three types for which a larger load can reduce the reward of greedy packing (golden case vm.monotone).
 const FALLING: &str = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
     "servers": [{"name": "pool", "count": 7, "capacity": {"x": 16, "y": 10}}],
     "jobs": [{"name": "a", "demand": {"x": 9, "y": 3}, "reward": 18, "load": 3},
              {"name": "b", "demand": {"x": 9, "y": 1}, "reward": 16},
              {"name": "c", "demand": {"x": 1, "y": 3}, "reward": 5}]}"#;
-/// The first two types of [`FALLING`]: two types are always monotone.
+/// The first two types of [`FALLING`]. Two types are always monotone.
 const TWO: &str = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
     "servers": [{"name": "pool", "capacity": {"x": 16, "y": 10}}],
     "jobs": [{"name": "a", "demand": {"x": 9, "y": 3}, "reward": 18},
@@ -23,7 +23,8 @@ fn exact(value: &Value) -> Rational {
     number::parse(value.as_str().unwrap()).unwrap()
 }
 
-/// The proof of a no is two loads, with certificates of the earnings of greedy that the kernel accepts.
+/// The proof of a negative answer consists of two loads, with certificates of the rewards of greedy packing
+/// that the kernel accepts.
 #[test]
 fn no_is_two_loads_with_their_certificates() {
     let folder = Folder::with(FALLING);
@@ -53,7 +54,8 @@ fn no_is_two_loads_with_their_certificates() {
     assert!(table.contains("more load may earn greedy less"), "{table}");
 }
 
-/// The proof of a yes lists every order in which types can run out. Its derivatives follow from its configurations.
+/// The proof of a positive answer lists every order in which types can run out. Its derivatives follow from
+/// its configurations.
 #[test]
 fn yes_is_every_order_with_its_derivatives() {
     let folder = Folder::with(TWO);
@@ -67,7 +69,8 @@ fn yes_is_every_order_with_its_derivatives() {
         let steps = order["steps"].as_array().unwrap();
         assert_eq!(steps.len(), run_out.len() + 1);
         let last = exact(&steps[steps.len() - 1]["reward"]);
-        // Replacing one server of a step by one of the last step changes the loads of the exhausted types by its jobs.
+        // If a server of the last step replaces a server of a step, the loads of the exhausted types change
+        // by the jobs of these servers.
         for (l, step) in steps[..run_out.len()].iter().enumerate() {
             let earned: Rational = run_out[l..]
                 .iter()
@@ -82,10 +85,10 @@ fn yes_is_every_order_with_its_derivatives() {
             assert!(exact(&order["one_more_job_earns"][name]) >= 0, "{order}");
         }
     }
-    // Either type may run out first if a server holds both.
+    // Either type may run out first if both types fit on a server.
     let first: Vec<&Value> = orders.iter().map(|order| &order["run_out"]).collect();
     assert!(first.contains(&&json!([])) && first.contains(&&json!(["a"])), "{first:?}");
-    // The folder is new the first time, and exists the second time.
+    // In the first iteration the folder does not exist, and in the second iteration it exists.
     for _ in 0..2 {
         folder.run(&["ratio", "problem.json", "--monotone", "-o", "proof"]).ends_with(0);
     }

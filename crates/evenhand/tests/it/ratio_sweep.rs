@@ -1,4 +1,4 @@
-//! `evenhand ratio --sweep`: points, critical loads, plot and wrong input.
+//! Tests of `evenhand ratio --sweep`: points, critical loads, plots and wrong input.
 
 use crate::common;
 
@@ -31,7 +31,7 @@ fn figure_2() {
             let ours = json!([found["load"], found["greedy"], found["optimum"], found["ratio"]]);
             golden::assert_near(golden::id(&case), &golden::floats(&ours), &golden::floats(point), 1e-6);
         }
-        // From the second critical load on, every server earns as much as it can.
+        // From the second critical load on, every server earns the largest possible reward.
         let found =
             folder.run(&["ratio", "p.json", "--format", "json", "--sweep", "0:1:2"]).ends_with(0).json();
         let second = found["critical_loads"][1].as_str().unwrap();
@@ -65,7 +65,7 @@ fn table_json_and_plot() {
     assert!(svg.starts_with("<svg") && svg.contains("multiple of the load") && svg.contains("all served"));
     let printed = folder.run(&["ratio", "p.json", "--sweep", "0:1.5:4", "--plot", "-"]).ends_with(0).stdout;
     assert_eq!(printed, svg);
-    // A single point is drawn as well.
+    // A plot with a single point is drawn too.
     folder.run(&["ratio", "p.json", "--sweep", "1:1:1", "--plot", "one.svg"]).ends_with(0);
     assert!(folder.read("one.svg").starts_with("<svg"));
 }
@@ -73,18 +73,18 @@ fn table_json_and_plot() {
 #[test]
 fn where_there_is_no_critical_load() {
     let folder = Folder::new();
-    // The best configuration contains a type without load.
+    // The best configuration contains a type whose load is 0.
     folder.write("p.json", LINE.replacen("\"load\": 1", "\"load\": 0", 1));
     let json = folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--format", "json"]).ends_with(0).json();
     assert_eq!(json["critical_loads"], json!(["2", null]));
-    // No type has any load.
+    // The loads of all types are 0.
     let none = LINE.replace("\"load\": 1", "\"load\": 0");
     folder.write("p.json", none);
     let run = folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--format", "json"]).ends_with(0);
     assert!(run.stderr.contains("warning: there is nothing to earn"));
     assert_eq!(run.json()["critical_loads"], json!([null, null]));
     assert_eq!(folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--quiet"]).ends_with(0).stderr, "");
-    // A problem of several pools has points, but no critical loads.
+    // A problem with several pools has points, but no critical loads.
     let second = "{\"x\": 2}}, {\"name\": \"other\", \"capacity\": {\"x\": 3}}]";
     folder.write("p.json", LINE.replacen("{\"x\": 2}}]", second, 1));
     let run = folder.run(&["ratio", "p.json", "--sweep", "1:2:2", "--format", "json"]).ends_with(0);
@@ -139,7 +139,7 @@ fn wrong_input() {
         folder.run(&["ratio", "p.json", &format!("--sweep={range}")]).fails(2);
     }
     folder.run(&["ratio", "p.json", "--sweep"]).fails(2);
-    // A sweep has a page instead of a certificate, and only a sweep has a plot.
+    // A sweep has a page and no certificate, and only a sweep has a plot.
     folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "-o", "c.json"]).fails_with(2, ".html");
     folder.run(&["ratio", "p.json", "--plot", "p.svg"]).fails_with(2, "--sweep");
     folder.run(&["ratio", "p.json", "--sweep", "1:2:3", "--plot", "p.json"]).fails_with(2, "SVG only");

@@ -1,4 +1,4 @@
-//! `evenhand ratio --worst-load`: numbers, certificate and wrong input.
+//! Tests of `evenhand ratio --worst-load`: numbers, certificates and wrong input.
 
 use crate::common;
 
@@ -13,7 +13,7 @@ const PAIR: &str = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
              {"name": "b", "demand": {"x": 5, "y": 3}, "reward": 11},
              {"name": "c", "demand": {"x": 4}, "reward": 3}]}"#;
 
-/// Returns the problem of a golden case, with its types in this order.
+/// Returns the problem of a golden case with its types in the order `order`.
 fn in_order(items: &Value, order: &[usize]) -> String {
     let items: Vec<&Value> = order.iter().map(|&j| &items[j]).collect();
     let case = json!({"inputs": {"items": items, "cap": [80, 640], "rho": vec![0; items.len()]}});
@@ -29,7 +29,7 @@ fn assert_infimum(text: &str, expected: &Value) {
     golden::assert_near("infimum", &[ratio], &[number::to_f64(&golden::exact(expected))], 1e-6);
     let check = folder.run(&["check", "c.json", "--format", "json"]).ends_with(0).json();
     assert_eq!((&check["valid"], &check["claims"]), (&json!(true), &json!(2)));
-    // The other command computes the ratio at these loads.
+    // `evenhand ratio` computes the same ratio for these loads.
     let mut problem: Value = serde_json::from_str(text).unwrap();
     for job in problem["jobs"].as_array_mut().unwrap() {
         job["load"] = found["loads"][job["name"].as_str().unwrap()].clone();
@@ -78,7 +78,7 @@ fn table_json_and_files() {
     assert_eq!(certificate, serde_json::from_str::<Value>(&folder.read("c.json")).unwrap());
     let says = folder.run(&["check", "c.json", "--problem", "p.json"]).ends_with(0).stdout;
     assert!(says.contains("greedy earns at least 5/6 of the optimum, whatever the load"), "{says}");
-    // The certificate does not depend on the loads of the problem, but on its rewards.
+    // The certificate depends on the rewards of the problem, but not on its loads.
     folder.write("q.json", PAIR.replace("100", "3"));
     folder.run(&["check", "c.json", "--problem", "q.json"]).ends_with(0);
     folder.write("q.json", PAIR.replace("11", "12"));
@@ -93,7 +93,7 @@ fn table_json_and_files() {
 #[test]
 fn optimal_packing_and_nothing_to_earn() {
     let folder = Folder::new();
-    // The introduction of the paper: two halves that fit together leave no capacity.
+    // The example of the paper's introduction: two halves that fit together leave no free capacity.
     let introduction = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
         "servers": [{"name": "pool", "capacity": {"x": 10, "y": 10}}],
         "jobs": [{"name": "a", "demand": {"x": 6, "y": 6}, "reward": 4},

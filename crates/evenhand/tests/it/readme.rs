@@ -1,4 +1,4 @@
-//! Facts that the documentation has to state.
+//! Tests that the documentation states certain facts.
 
 #[test]
 fn the_mechanisms_page_has_a_row_for_every_mechanism() {
@@ -31,7 +31,7 @@ fn readme_and_citation_file_cite_the_same() {
         ("year =", "date-released:"),
     ] {
         let (ours, theirs) = (field(bibtex, of_bibtex), field(&citation, of_citation));
-        // The date of the release begins with its year.
+        // The release date begins with the year.
         assert!(
             ours == theirs || of_bibtex == "year =" && ours.len() == 4 && theirs.starts_with(ours),
             "{of_bibtex}"

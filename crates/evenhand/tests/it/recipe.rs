@@ -1,11 +1,12 @@
-//! The recipe "Add a mechanism" of CONTRIBUTING.md, as edits. `make test-recipe` makes them in a copy of the sources and runs the
-//! tests there. This test only checks that they still fit the sources, which takes no time.
+//! Tests of the recipe "Add a mechanism" of CONTRIBUTING.md, which is a list of edits. `make test-recipe`
+//! applies the edits to a copy of the sources and runs the tests of this copy. This test only checks that the
+//! edits still match the sources, which takes no time.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-/// A recipe is short: fewer edits than this.
+/// A recipe must be short: it has fewer edits than this number.
 const MOST_EDITS: usize = 10;
 
 fn root() -> PathBuf {

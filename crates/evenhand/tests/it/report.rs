@@ -1,4 +1,4 @@
-//! `report`: a comparison as one HTML page.
+//! Tests of `report`: a comparison as one HTML page.
 
 use crate::common;
 
@@ -22,7 +22,7 @@ fn the_page_is_written_and_the_comparison_printed() {
     assert!(folder.names().contains(&"report.html".to_owned()));
 }
 
-/// Every result can be a page, and the page of `compare` is that of `report`.
+/// Every result can be written as a page. The page of `compare` is equal to the page of `report`.
 #[test]
 fn results_are_pages_too() {
     let folder = Folder::with(PROBLEM);
@@ -72,7 +72,8 @@ fn wrong_input_leaves_no_page() {
     assert!(!folder.names().iter().any(|name| name.ends_with(".html")));
 }
 
-/// With too little processor time for all columns, the finished columns are written and the missing columns are named.
+/// If there is too little processor time for all columns, the finished columns are written and the missing
+/// columns are named.
 #[test]
 fn columns_that_are_done_are_written() {
     let list = |of: &dyn Fn(usize) -> String, count| (0..count).map(of).collect::<Vec<_>>().join(", ");
@@ -97,7 +98,7 @@ fn columns_that_are_done_are_written() {
     assert!(folder.read("page.html").contains("too large"));
 }
 
-/// `compare -o` writes the page of `report` in addition to its output.
+/// `compare -o` writes the page of `report`, and also prints its usual output.
 #[test]
 fn a_comparison_has_that_page_too() {
     let folder = Folder::with(PROBLEM);
@@ -111,7 +112,7 @@ fn a_comparison_has_that_page_too() {
     assert!(!folder.names().contains(&"report.html".to_owned()));
 }
 
-/// The page of a result opens with the answer, shows its pictures, and names only files that exist.
+/// The page of a result begins with the answer, shows its pictures, and names only existing files.
 #[test]
 fn folders_and_sweeps_have_a_page() {
     let folder = Folder::new();

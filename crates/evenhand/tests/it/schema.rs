@@ -1,4 +1,4 @@
-//! The JSON Schemas match the documents that the program reads and writes.
+//! Tests that the JSON Schemas match the documents that the program reads and writes.
 
 use std::collections::BTreeSet;
 
@@ -71,7 +71,7 @@ fn every_schema_is_one() {
     }
 }
 
-/// The kinds of the documents seen so far. Each document fits the schema of its kind.
+/// The kinds of the documents seen so far. Each document conforms to the schema of its kind.
 #[derive(Default)]
 struct Seen(BTreeSet<String>);
 
@@ -92,7 +92,7 @@ impl Seen {
     }
 }
 
-/// Checks at least one document of every command and of every kind.
+/// At least one document of every command and of every kind conforms to its schema.
 #[test]
 fn every_kind_of_document_fits_its_schema() {
     let problem = Folder::with(&FIGURE_1.replace("user 1", "u"));
@@ -106,7 +106,7 @@ fn every_kind_of_document_fits_its_schema() {
     problem.write("grid.json", grid);
     let jobs = Folder::with(RESERVATION);
     jobs.write("s.json", admission());
-    // A complete search.
+    // This file contains a complete search.
     jobs.write("matrix.json", include_str!("../../../studies/audit/finds.json"));
     let groups = Folder::with(GROUPS);
     groups.solve("tree", true, "a.json");
@@ -228,7 +228,7 @@ fn every_kind_of_document_fits_its_schema() {
     let known = problem.run(&["schema", "--format", "json"]).ends_with(0).json();
     let known = known["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap().to_owned());
     assert_eq!(seen.0, known.collect::<BTreeSet<String>>());
-    // These two commands write no document.
+    // Two commands write no document.
     let asked = calls.iter().map(|(_, call)| call.split(' ').next().unwrap());
     let asked: BTreeSet<&str> = asked.chain([watched[0]]).collect();
     let help = problem.run(&["--help"]).ends_with(0).stdout;
@@ -244,7 +244,8 @@ fn every_kind_of_document_fits_its_schema() {
     assert_eq!(asked, listed);
 }
 
-/// Numbers beyond doubles cause an error, and no document has null instead of them.
+/// Numbers outside the range of doubles cause an error, and no document contains null instead of such a
+/// number.
 #[test]
 fn no_number_is_null() {
     let folder = Folder::new();
@@ -262,7 +263,7 @@ fn no_number_is_null() {
     let course = SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#);
     folder.write("s.json", course.replace(r#""demand": {"cpu": 1}"#, r#""demand": {"cpu": 1e-350}"#));
     folder.run(&["simulate", "s.json", "--format", "json"]).fails_with(2, "beyond what doubles hold");
-    // A number next to zero cannot be the denominator of a fraction in doubles.
+    // A number close to zero cannot be the denominator of a fraction of doubles.
     let small = RESERVATION
         .replace("\"1/2\"", "1e-300")
         .replace("\"2\"", "1e-300")
@@ -297,7 +298,7 @@ const GROUPS: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
     "groups": [{"name": "g", "guarantee": {"cpu": 4}}, {"name": "h", "limit": {"cpu": 3}}],
     "users": [{"name": "u", "group": "g", "demand": {"cpu": 1}}, {"name": "v", "group": "h", "demand": {"cpu": 1}}]}"#;
 
-/// The gains are exact, or bounds of irrational numbers, or missing with the reason.
+/// Each gain is exact, a bound on an irrational number, or missing with a reason.
 #[test]
 fn what_one_more_unit_brings_fits() {
     let folder = Folder::with(FIGURE_1);
@@ -337,7 +338,7 @@ fn the_examples_fit() {
         if path.extension().is_some_and(|extension| extension == "json") {
             let text = std::fs::read_to_string(&path).unwrap();
             if !text.contains("\"kind\"") {
-                // A user as `what-if --submit` reads it.
+                // A user in the format that `what-if --submit` reads.
                 let cluster = Folder::with(include_str!("../../../../examples/cluster.json"));
                 cluster.write("job.json", &text);
                 cluster.run(&["what-if", "problem.json", "--submit", "job.json"]).ends_with(0);

@@ -1,5 +1,5 @@
-//! Sessions in the documentation are run as they are printed: the same commands must print the same. A line `...` stands for
-//! lines that a page leaves out.
+//! Tests that run the sessions of the documentation: each command must print the same output as in the
+//! documentation. A line `...` stands for lines that a page leaves out.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ fn root() -> PathBuf {
 /// Returns the fenced blocks of a page, each with its language.
 fn blocks(page: &str) -> Vec<(String, String)> {
     let text = fs::read_to_string(root().join(page)).unwrap();
-    // Every second piece is the content of a block.
+    // Every second piece between the fences is the content of a block.
     let blocks = text.split("\n```").skip(1).step_by(2);
     blocks
         .filter_map(|block| block.split_once('\n'))
@@ -20,8 +20,9 @@ fn blocks(page: &str) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the commands of a page in order, with their output: the lines after `$ ` up to the next command. Blocks that hold only
-/// commands state no output, and only have to succeed.
+/// Returns the commands of a page in order, each with its output. The output consists of the lines after the
+/// command up to the next command. A block that contains only commands states no output, and its commands
+/// only have to succeed.
 fn sessions(page: &str) -> Vec<(String, Option<String>)> {
     let mut runs = Vec::new();
     for (_, block) in blocks(page).into_iter().filter(|(language, _)| language.is_empty()) {
@@ -38,7 +39,7 @@ fn sessions(page: &str) -> Vec<(String, Option<String>)> {
     runs
 }
 
-/// Returns whether a command contains placeholders, as in `evenhand export CERT`.
+/// Returns `true` if a command contains placeholders, as in `evenhand export CERT`.
 fn is_pattern(command: &str) -> bool {
     let command = command.split(" #").next().unwrap_or(command);
     command.split_whitespace().any(|word| word.len() > 1 && word.chars().all(char::is_uppercase))
@@ -49,7 +50,8 @@ fn lines(text: &str) -> String {
     text.trim_end().lines().map(str::trim_end).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns whether a page shows the output of a command: the same lines, where a line `...` of the page stands for any lines.
+/// Returns `true` if a page shows the output of a command. A line `...` of the page stands for any number of
+/// lines.
 fn shows(page: &str, said: &str) -> bool {
     let (page, said): (Vec<&str>, Vec<&str>) = (page.lines().collect(), said.lines().collect());
     let parts: Vec<&[&str]> = page.split(|line| *line == "...").collect();
@@ -62,7 +64,7 @@ fn shows(page: &str, said: &str) -> bool {
     rest.ends_with(last)
 }
 
-/// Copies a folder and the folders in it.
+/// Copies a folder with all its subfolders.
 fn copy_all(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap() {
@@ -96,13 +98,13 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
     let sweeps = examples.join("sweeps");
     fs::create_dir_all(sweeps.join("out")).unwrap();
     fs::copy(root().join("examples/sweeps/grid.json"), sweeps.join("grid.json")).unwrap();
-    // A scenario that the page shows gets the name `scenario.json`.
+    // A scenario that the page shows is saved as `scenario.json`.
     let scenario = blocks(page).into_iter().find(|(_, block)| block.contains("\"kind\": \"scenario\""));
     if let Some((_, scenario)) = scenario {
         fs::write(folder.path().join("scenario.json"), scenario).unwrap();
     }
     for (command, printed) in runs {
-        // The kernel program prints the same as `evenhand check`.
+        // The kernel program prints the same output as `evenhand check`.
         let command = command.replace("evenhand-check ", "evenhand check ");
         let mut words = command.split_whitespace();
         if words.next() != Some("evenhand") {
@@ -114,7 +116,7 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
             continue;
         }
         let program = Path::new(env!("CARGO_BIN_EXE_evenhand"));
-        // A pipe needs a shell, which finds the program by its name.
+        // A pipe needs a shell. The shell searches for the program by its name.
         let mut call = if command.contains(" | ") { Command::new("sh") } else { Command::new(program) };
         if command.contains(" | ") {
             let path = std::env::var("PATH").unwrap_or_default();
@@ -155,7 +157,7 @@ fn the_readme() {
     run("README.md", sessions("README.md"));
 }
 
-/// Tests every page of docs/, and that the pages with sessions still have them.
+/// Runs the sessions of every page of docs/, and checks that pages with sessions still have sessions.
 #[test]
 fn the_pages_of_docs() {
     let mut seen = Vec::new();
@@ -184,7 +186,7 @@ fn the_pages_of_docs() {
     }
 }
 
-/// The problems and programs that pages show are files in examples/ with the same text.
+/// The problems and programs on pages are files of examples/ with the same text.
 #[test]
 fn files_that_are_shown_are_there() {
     for (page, file) in [

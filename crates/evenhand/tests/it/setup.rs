@@ -1,4 +1,5 @@
-//! `scripts/setup.sh` on machines without apt: the packages it installs by the package manager of the machine, and its messages.
+//! Tests of `scripts/setup.sh` on machines without apt: the packages that it installs by the package manager
+//! of the machine, and its messages.
 
 use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::process::{Command, Output};
 
 use tempfile::TempDir;
 
-/// A simulated machine: its own PATH with only the plain tools, a clone with the script, and a libclang.
+/// A simulated machine: a PATH with only the plain tools, a clone with the script, and a libclang.
 struct Machine {
     folder: TempDir,
 }
@@ -49,7 +50,7 @@ impl Machine {
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o755)).unwrap();
     }
 
-    /// Installs a package manager that logs its arguments, and provides every tool.
+    /// Installs a package manager that logs its arguments and installs every tool.
     fn manager(&self, name: &str) {
         let bin = self.at("bin");
         let brings = "for tool in cc c++ make m4 cmake; do\n  printf '#!/bin/sh\\necho cmake version 3.30\\n' >$bin/$tool\n  chmod +x $bin/$tool\ndone";
@@ -105,7 +106,7 @@ fn what_is_missing_is_installed_by_the_package_manager_that_is_there() {
     }
 }
 
-/// Brew works without root, and is not asked for the tools that Apple provides.
+/// The script runs Homebrew without root, and does not ask it for the tools that Apple provides.
 #[test]
 fn on_macos_brew_installs() {
     let machine = Machine::new("1.95.0-nightly");

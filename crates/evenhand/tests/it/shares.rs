@@ -1,4 +1,4 @@
-//! Shares: the fields that a rule ignores, the position of the root, and shares of time.
+//! Tests of shares: the fields that a rule ignores, the position of the root, and shares of time.
 
 use crate::common;
 
@@ -51,7 +51,8 @@ fn the_root_is_listed_first() {
     assert!(table.contains("all groups       0.5    0.5"), "{table}");
 }
 
-/// On a class that is shared by time, a user's share is its fraction of the time, whatever its demands add up to.
+/// On a class that is shared by time, the share of a user is its fraction of the time, whatever the sum of
+/// its demands.
 #[test]
 fn on_a_class_that_is_shared_by_time_shares_are_of_time() {
     let folder = Folder::with(

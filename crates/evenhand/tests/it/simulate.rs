@@ -1,4 +1,4 @@
-//! `simulate`: its output and files, and refused input.
+//! Tests of `simulate`: its output and files, and refused input.
 
 use crate::common;
 
@@ -113,7 +113,7 @@ fn what_is_wrong_ends_with_two() {
             "scenario.json:4:34: policy: ",
         ),
         (
-            // One server is drawn, and each of the two users may run on only one class.
+            // One server is drawn, and each of the two users may run on only one of the classes.
             SCENARIO
                 .replace("\"draw_servers\": 6", "\"draw_servers\": 1")
                 .replace("\"name\": \"a\",", "\"name\": \"a\", \"servers\": [\"A\"],")
@@ -136,7 +136,7 @@ fn what_is_wrong_ends_with_two() {
     folder.write("scenario.json", &every);
     let output = folder.run(&["simulate", "scenario.json"]).fails(3);
     assert!(output.error_line().contains("scenario.json:9:29: every: a row every 1e-9 up to"), "{output:?}");
-    // Scenarios that are too large for a run are refused before memory is used.
+    // Scenarios that are too large for a run are refused before memory is allocated.
     for (from, to, expected) in [
         ("\"draw_servers\": 6", "\"draw_servers\": 1000000000", "1000000000 servers are to be drawn"),
         ("\"rate\": 2", "\"rate\": 1e12", "about 60000000000000 jobs of user `a` are expected"),
@@ -151,7 +151,7 @@ fn what_is_wrong_ends_with_two() {
     folder.run(&["simulate", "missing.json"]).fails(2);
 }
 
-/// A scenario with a table of tasks.
+/// A scenario whose tasks are in a table.
 const TABLE: &str = r#"{"kind": "scenario", "resources": ["gpu"], "policy": {"tree": {}},
     "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}], "trace": {"tasks": "tasks.csv"},
     "users": [{"name": "x", "gang": 2, "demand": {"gpu": 1}}, {"name": "y", "demand": {"gpu": 2}}]}"#;
@@ -212,7 +212,8 @@ fn servers_come_and_go() {
     let summary = folder.read("results/summary.json");
     fits("simulation", &summary);
     let summary: Value = serde_json::from_str(&summary).unwrap();
-    // Two tasks are evicted with the server, and one when 3 units are left on the other server.
+    // Two tasks are evicted together with the server. One more task is evicted when 3 units are left on the
+    // other server.
     assert_eq!(summary["runs"][0]["tasks"]["evicted"], 3);
     assert_eq!(summary["runs"][0]["servers"]["most"], 2);
     assert!(
@@ -313,7 +314,7 @@ fn a_checkpoint_without_an_end_is_refused() {
     }
 }
 
-/// Jobs that are admitted into reserved slots: the same command with another kind of scenario.
+/// Jobs are admitted into reserved slots by the same command, with another kind of scenario.
 #[test]
 fn a_reservation_is_simulated_from_its_file() {
     let folder = Folder::new();
@@ -353,7 +354,8 @@ fn a_reservation_is_simulated_from_its_file() {
     folder.run(&["simulate", "s.json", "-o", "out", "--series", "parquet"]).fails_with(2, "--series");
 }
 
-/// Small files whose runs would never end or fill the memory are refused with their place, or end.
+/// Small files whose runs would never end or would fill the memory are refused with the position of the
+/// error. Other small files end.
 #[test]
 fn small_scenarios_end() {
     let folder = Folder::new();
@@ -394,7 +396,7 @@ fn small_scenarios_end() {
     assert!(error.contains("the series is too large") && error.contains("--memory"), "{error}");
 }
 
-/// The results until the time limit are written, and the message says so.
+/// If the time limit is reached, the results so far are written, and the message states this.
 #[test]
 fn a_run_stops_when_its_time_is_up() {
     let folder = Folder::new();
@@ -432,7 +434,7 @@ fn a_run_stops_when_its_time_is_up() {
     assert!(output.error_line().contains("seconds"), "{output:?}");
 }
 
-/// A scenario in which the user with the least past usage comes first.
+/// A scenario in which the user with the least past usage is served first.
 const BY_USAGE: &str = include_str!("../../../../examples/half-life.json");
 
 #[test]

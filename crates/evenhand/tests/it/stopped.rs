@@ -1,4 +1,4 @@
-//! `explain --stopped`: its output, exit status, and wrong input.
+//! Tests of `explain --stopped`: its output, exit status, and wrong input.
 
 use crate::common::Folder;
 
@@ -20,8 +20,8 @@ fn for_whom_and_whether_fewer_are_enough() {
     assert_eq!((&found["by"], &found["by_queue"]), (&json!("team/train"), &json!("research")));
     assert_eq!((&found["level"], &found["others"]), (&json!("company"), &json!(["team/report-1"])));
     assert_eq!((&found["priority"], &found["by_priority"]), (&json!(50), &json!(100)));
-    // 6 of 8 GPUs were in use, so 2 of the 4 GPUs of team/train were missing. Either of the two stopped jobs would have
-    // freed them.
+    // 6 of 8 GPUs were in use, so 2 of the 4 GPUs for team/train were missing. Stopping either of the two
+    // stopped jobs would have freed 2 GPUs.
     let replay = &found["replay"];
     assert_eq!((&replay["known"], &replay["stopped"]), (&json!(true), &json!(2)));
     assert_eq!((&replay["found"], &replay["least"]), (&json!(1), &json!(1)));
@@ -31,12 +31,12 @@ fn for_whom_and_whether_fewer_are_enough() {
         text.starts_with("team/report-2 was stopped at 2026-03-01T09:00:00Z for no other task"),
         "{text}"
     );
-    // With a second node, no stop is needed.
+    // With a second node, no job needs to stop.
     let two = STOPPED.replace(r#""count": 1"#, r#""count": 2"#).replace(r#"["n1"]"#, r#"["n1", "n2"]"#);
     let folder = with(&two);
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["replay"]["none_needed"], &found["replay"]["found"]), (&json!(true), &json!(null)));
-    // For a larger job, both jobs have to stop.
+    // A larger job needs both jobs to stop.
     let large = STOPPED.replacen(r#""demand": {"cpu": 8, "gpu": 4}"#, r#""demand": {"cpu": 8, "gpu": 8}"#, 1);
     let folder = with(&large);
     let found = folder.run(&call).ends_with(0).json();

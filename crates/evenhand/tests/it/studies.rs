@@ -1,4 +1,5 @@
-//! Simulations, studies and single sentences of the program: inputs for which it once printed a false statement.
+//! Tests of simulations, studies and single sentences of the program, on inputs for which the program once
+//! printed a false statement.
 
 use std::path::{Path, PathBuf};
 
@@ -36,8 +37,8 @@ fn a_reward_is_compared_with_the_optimum_only_while_loads_stay() {
         assert!(reward > 0.0 && reward <= bound && greedy <= bound + 1e-12, "{name}: {document}");
         assert!(number(&beside["part_of_bound"]) <= 1.0, "{name}: {document}");
     }
-    // Computed by hand: ten jobs stay for 0.3 each and one for 0.2, on ten servers over a time of 20, which is 3.2 /
-    // 200.
+    // The expected value is computed by hand. Ten jobs stay for 0.3 each, and one job stays for 0.2, on ten
+    // servers over a time of 20. This gives 3.2 / 200.
     let (document, _) = simulated("spike.json");
     assert!((document["beside"]["bound"].as_f64().unwrap() - 0.016).abs() < 1e-12, "{document}");
 }
@@ -47,7 +48,8 @@ fn a_reward_is_compared_with_the_optimum_while_loads_stay() {
     let folder = Folder::new();
     let text = std::fs::read_to_string(case("over.json")).unwrap();
     let mut stated: Value = serde_json::from_str(&text).unwrap();
-    // Loads that change after the end, or to their old values, do not change the result.
+    // Loads that change after the end do not change the result, and neither do loads that change to their old
+    // values.
     for loads in [json!([]), json!([{"at": 40, "loads": {"A": 1}}, {"at": 5, "loads": {"A": "1/10"}}])] {
         stated["loads"] = loads.as_array().unwrap().iter().rev().cloned().collect();
         folder.write("s.json", stated.to_string());
@@ -92,7 +94,7 @@ fn an_audit_keeps_to_the_premises_that_are_named() {
     assert_eq!(premises["searched"]["unlimited"], true);
     let schema = folder.run(&["schema", "audit"]).ends_with(0).json();
     jsonschema::validator_for(&schema).unwrap().validate(&premises).unwrap();
-    // The printed problem satisfies the premises, also after it was shrunk.
+    // The printed problem satisfies the premises, even after it was made smaller.
     let call = ["audit", "mechanism", "utilitarian", "--axiom", "envy-free", "--format", "json"];
     let run = |more: &[&str]| folder.run(&[&call, more].concat()).ends_with(0).json();
     let found = run(&["--positive", "--unlimited"]);
@@ -192,7 +194,7 @@ fn best_fit_of_one_resource_takes_the_fullest_server() {
     assert_eq!(found["tasks"], json!({"a": {"y": "1"}, "b": {"x": "1"}}));
     let found = solve("f58.json");
     assert_eq!(found["tasks"], json!({"a": {"x2": "1", "x3": "1"}, "b": {"x1": "1"}}));
-    // A problem without groups, in which servers share one name.
+    // A problem without groups. Its servers have the same name.
     folder.write(
         "p.json",
         r#"{"kind": "allocation-problem", "resources": ["v", "none"],
@@ -250,7 +252,7 @@ fn serving_by_the_least_gap_settles_where_resources_run_out_by_turns() {
         let row = series.lines().rfind(|line| line.starts_with(&format!("60,{user},"))).unwrap();
         row.split(',').nth(2).unwrap().parse().unwrap()
     };
-    // Each user has its entitlement of an exhausted resource.
+    // Each user gets its entitlement of an exhausted resource.
     let parts = [(0.02 * last("a"), 0.5), (0.02 * last("b"), 0.25), (0.01 * last("c"), 0.25)];
     for (part, entitlement) in parts {
         assert!(part > entitlement - 0.005, "{parts:?}: {series}");
@@ -287,7 +289,7 @@ fn the_share_of_three_users_has_no_known_reason() {
     assert!(entries.len() >= 2);
     for entry in entries {
         let note = entry["note"].as_str().unwrap();
-        // The ceiling of whole tasks is compared with no value of the paper.
+        // The ceiling of whole tasks is not compared with a value of the paper.
         let is_ceiling = entry["id"].as_str().unwrap().ends_with(".ceiling");
         assert!(is_ceiling || note.contains("is not known") && !note.contains("strands"), "{entry}");
         assert!(!is_ceiling || entry["agrees"].is_null(), "{entry}");
@@ -355,7 +357,7 @@ fn fractions_are_no_whole_tasks() {
     assert_eq!((wrong("half"), wrong("whole"), wrong("doubles")), (Some(2), Some(0), Some(0)));
 }
 
-/// Every exact answer about the user's own problem has the time limit of a contender.
+/// The time limit of a contender also applies to every exact answer about the user's own problem.
 #[test]
 fn questions_about_ones_own_problem_end() {
     let folder = Folder::new();

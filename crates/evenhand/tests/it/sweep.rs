@@ -1,4 +1,4 @@
-//! `sweep`: the lines are the same in one run, in parts, and after any interruption.
+//! Tests of `sweep`: the lines are the same in one run, in several parts, and after any interruption.
 
 use std::path::Path;
 use std::process::Command;
@@ -9,7 +9,8 @@ use crate::common;
 use common::{FIGURE_1, Folder, ONE_SERVER, finish};
 use serde_json::{Value, json};
 
-/// Two problems with the same variations, under three mechanisms. The mechanism `drf` needs a single server.
+/// Two problems with the same variations, under three mechanisms. The mechanism `drf` applies only to a
+/// single server.
 const GRID: &str = r#"{"kind": "sweep", "problems": ["a-*.json"],
   "vary": {"/users/0/weight": [1, "7/2"], "/servers/0/count": [1,
     3]},
@@ -24,7 +25,7 @@ fn with_grid(grid: &str) -> Folder {
     folder
 }
 
-/// Returns the first line of the file of collected lines, for this grid and part.
+/// Returns the first line of the file with the collected lines of this grid and part.
 fn header(folder: &Folder, part: &str) -> String {
     let summary = folder.run(&["sweep", "grid.json", "-o", "for-header", "--format", "json"]).json();
     json!({"kind": "sweep-part", "version": 1, "grid": summary["grid"], "part": part}).to_string() + "\n"
@@ -95,7 +96,7 @@ fn a_sweep_goes_on_behind_its_last_whole_line() {
     let (whole, header) = (whole(&folder), header(&folder, "1/1"));
     let all = header.clone() + &whole;
     let ends = all.match_indices('\n').map(|(at, _)| at + 1);
-    // The file is cut after a line, within one, before its line break, and within the header.
+    // The file is cut after a line, inside a line, before the line break of a line, and inside the header.
     let cuts = ends.flat_map(|end| [end, end - 1, (end + 40).min(all.len())]).step_by(2);
     for cut in cuts.chain([0, 1, header.len() / 2]) {
         folder.write("l.jsonl.part", &all[..cut]);
@@ -150,7 +151,7 @@ fn what_belongs_to_another_sweep_is_not_continued() {
         &[],
     );
     refused(format!("{header}{whole}{}\n", lines[0]), "l.jsonl.part:26: the file has more lines", &[]);
-    // A problem has changed.
+    // The first problem has changed.
     folder.write("a-1.json", FIGURE_1.replace("12", "13"));
     refused(format!("{header}{}\n", lines[0]), "l.jsonl.part:2: this is not line 1", &[]);
     folder.write("grid.json", GRID.replace("drfh", "tsf"));
@@ -245,7 +246,7 @@ fn a_line_that_fails_is_no_end() {
     assert!(failed(6).starts_with("grid.json: problems[3]:1:"), "{}", failed(6));
     assert!(lines[2]["sha256"].is_null() && lines[2]["problem"].is_null());
     assert_eq!(lines[8]["status"], "solved");
-    // Limits apply to every line. The status is then 3, and the lines are written.
+    // Limits apply to every line. The status is 3, and the lines are still written.
     let folder = with_grid(GRID);
     let output = folder.run(&["sweep", "grid.json", "-o", "l.jsonl", "--work", "1000"]).ends_with(3);
     assert!(output.error_line().contains("lines have no result"));
@@ -254,7 +255,8 @@ fn a_line_that_fails_is_no_end() {
     assert!(lines.iter().any(|line| line["not_applicable"].is_string()));
 }
 
-/// Costs that are not charged are noticed by the clock or the memory of the process, and end it. A new process continues.
+/// If work or memory that is not charged exceeds the limits, the clock or the memory of the process ends the
+/// process. A new process continues the sweep.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_line_that_ends_the_process_is_no_end() {
@@ -282,7 +284,7 @@ fn a_table_has_the_rows_of_the_lines() {
     folder.run(&["sweep", "grid.json", "-o", "l.parquet"]).ends_with(0);
     let bytes = std::fs::read(folder.path().join("l.parquet")).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
-    // An interrupted sweep resumes, and gives the same bytes.
+    // An interrupted sweep resumes, and produces the same bytes.
     let (whole, header) = (whole(&folder), header(&folder, "1/1"));
     folder.write("again.parquet.part", format!("{header}{}", &whole[..whole.len() / 2]));
     folder.run(&["sweep", "grid.json", "-o", "again.parquet"]).ends_with(0);
@@ -293,13 +295,13 @@ fn examples() -> std::path::PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples").canonicalize().unwrap()
 }
 
-/// Runs a job file by bash, with the program on its path, in a folder with the files that it expects.
+/// Runs a job file by bash in a folder with the files that the job needs. The program is on its path.
 fn job(script: &str, environment: &[(&str, &str)]) -> Folder {
     let folder = Folder::new();
     let grid = std::fs::read_to_string(examples().join("sweeps/grid.json")).unwrap();
     folder.write("grid.json", grid.replace("../two-servers", "two-servers"));
     std::fs::copy(examples().join("two-servers.json"), folder.path().join("two-servers.json")).unwrap();
-    // A stand-in for GNU parallel: the command with every line instead of {}.
+    // This script replaces GNU parallel: it runs the command with every line instead of {}.
     let parallel = r#"#!/bin/bash
 command=${@: -1}
 while read -r line; do bash -c "${command//\{\}/$line}" </dev/null || exit 1; done
@@ -319,7 +321,7 @@ while read -r line; do bash -c "${command//\{\}/$line}" </dev/null || exit 1; do
     assert!(made.success());
     run(&["-n", "script.sh"]);
     run(&["script.sh", "3"]);
-    // The second run computes no existing line again.
+    // The second run computes no line that already exists.
     run(&["script.sh", "3"]);
     folder
 }
@@ -359,7 +361,7 @@ fn the_job_files_make_the_parts() {
     assert_eq!(of_parts(&script, &kubernetes), whole);
 }
 
-/// The total bytes of all lines are bounded, whatever the grid asks for. A run with a larger bound resumes.
+/// The total number of bytes of all lines is bounded for every grid. A run with a larger bound resumes.
 #[test]
 fn the_bytes_of_all_lines_are_bounded() {
     let folder = with_grid(GRID);
@@ -376,7 +378,7 @@ fn the_bytes_of_all_lines_are_bounded() {
         whole.lines().take(LINES - 1).map(|line| format!("{line}\n")).collect::<String>()
     );
     assert_eq!(run(bytes, &[]).ends_with(0).stdout, whole);
-    // Lines of an earlier run count as well.
+    // Lines of an earlier run count too.
     for most in [bytes / 2, bytes - 1] {
         run(most, &["-o", "l.jsonl"]).fails_with(3, "the lines have more bytes than --most-bytes allows");
         assert!(!folder.names().contains(&"l.jsonl".to_owned()));

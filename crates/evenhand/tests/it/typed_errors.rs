@@ -1,9 +1,9 @@
-//! No library returns its errors as bare strings.
+//! Tests that no library returns errors as plain strings.
 
 use std::path::{Path, PathBuf};
 
-/// The folders whose `src` is a library; files `tests.rs` are not part of it. Two crates are missing on
-/// purpose: this crate, because clap wants value parsers to return strings, and the test kit.
+/// The folders whose `src` is a library. Files named `tests.rs` do not count. Two crates are left out on
+/// purpose: this crate, because clap requires value parsers to return strings, and the test kit.
 const LIBRARIES: [&str; 18] = [
     "crates/problem",
     "crates/import",
@@ -47,7 +47,7 @@ fn errors_of_libraries_are_types() {
     assert!(bare.is_empty(), "`Result<_, String>`; use a type with `thiserror`:\n{}", bare.join("\n"));
 }
 
-/// Lines that match `Result<.*, String>`.
+/// Returns the lines that match `Result<.*, String>`.
 fn bare_errors(path: &PathBuf) -> Vec<String> {
     let text = std::fs::read_to_string(path).expect("UTF-8");
     let lines = text.lines().enumerate();

@@ -1,4 +1,4 @@
-//! `usage`: the answer, its numbers, and wrong input.
+//! Tests of `usage`: the answer, its numbers, and wrong input.
 
 use crate::common::Folder;
 

@@ -1,4 +1,4 @@
-//! `simulate` with a snapshot: its output, exit status, and wrong input.
+//! Tests of `simulate` with a snapshot: its output, exit status, and wrong input.
 
 use crate::common::Folder;
 
@@ -45,13 +45,13 @@ fn limits_of_slurm() {
     let found = waits(&folder, "--durations limits --job 203", 0);
     assert_eq!((&found["jobs"][0]["which"], &found["jobs"][0]["task"]), (&json!("task"), &json!("203")));
     assert_eq!(found["jobs"][0]["q90_seconds"], json!(0.0));
-    // A submitted job has no limit. Nothing stops it from running for ever, but it starts last.
+    // A submitted job has no time limit and may run forever, but it starts last.
     let job = r#"{"name": "new", "group": "physics", "demand": {"gres/gpu": 8}, "tasks": 1}"#;
     folder.write("job.json", job);
     let found = waits(&folder, "--durations limits --job job.json", 0);
     assert_eq!((&found["jobs"][0]["user"], &found["endless_waiting"]), (&json!("new"), &json!(1)));
     assert_eq!(found["jobs"][0]["median_seconds"], json!(12_600.0));
-    // With another rule, jobs start in another order.
+    // With another rule, jobs start in a different order.
     let found = waits(&folder, "--durations limits --rule tree", 0);
     assert_eq!(found["order"], "tree");
 }
@@ -68,14 +68,14 @@ fn random_times_and_a_file() {
     assert!(time("q10_seconds") < time("median_seconds") && time("median_seconds") < time("q90_seconds"));
     assert_eq!(found, waits(&folder, call, 0));
     assert_ne!(found["jobs"], waits(&folder, &format!("{call} --seed 7"), 0)["jobs"]);
-    // The times of users are read from JSON and from CSV.
+    // The durations of users are read from JSON and from CSV.
     folder.write("times.json", r#"{"*": "1h", "reports": {"duration": "30m", "left": "10m"}}"#);
     folder.write("times.csv", "name,duration,left\n*,1h,\nreports,30m,10m\n");
     let by_json = waits(&folder, "--durations times.json", 0);
     let by_csv = waits(&folder, "--durations times.csv", 0);
     assert_eq!(by_json["jobs"], by_csv["jobs"]);
     assert_eq!(by_json["random"], json!(false));
-    // A job that could not start even after all other tasks have ended.
+    // This job could not start even after all other tasks have ended.
     let job = r#"{"name": "huge", "group": "batch", "demand": {"gpu": 8}, "tasks": 5, "gang": 5}"#;
     folder.write("job.json", job);
     let found = waits(&folder, "--durations 1h --job job.json", 1);

@@ -1,4 +1,5 @@
-//! `watch` as a program: one round, signals, a kill at any moment, a full disk, and the page of its history.
+//! Tests of `watch` on the command line: one round, signals, a kill at any moment, a full disk, and the page
+//! of its history.
 #![cfg(unix)]
 
 use std::io::{BufRead, BufReader, Read, Write};
@@ -23,7 +24,7 @@ fn signal(child: &Child, name: &str) {
     assert!(done.success());
 }
 
-/// Returns the numbers of rounds with and without a verdict in a history.
+/// Returns the numbers of rounds of a history with a verdict and without a verdict.
 fn rounds(folder: &Folder, file: &str) -> (u64, u64) {
     let found =
         folder.run(&["report", file, "-o", "page.html", "--format", "json", "--quiet"]).ends_with(0).json();
@@ -48,7 +49,7 @@ fn one_round_ends_as_verdict_does() {
     calm.as_object_mut().unwrap().remove("waiting");
     folder.write("calm.json", calm.to_string());
     folder.run(&["watch", "--command", "cat calm.json", "--once"]).ends_with(0);
-    // A client that fails, half a dump, and a client that hangs.
+    // The first client fails, the second client prints half a dump, and the third client hangs.
     folder.run(&["watch", "--command", "cat none.json", "--once", "--history", "h.sqlite"]).ends_with(2);
     folder
         .run(&["watch", "--command", "head -c 99 snap.json", "--once", "--history", "h.sqlite"])
@@ -56,7 +57,8 @@ fn one_round_ends_as_verdict_does() {
     let hangs = ["watch", "--command", "sleep 600", "--timeout", "100ms", "--once", "--history", "h.sqlite"];
     let output = folder.run(&hangs).ends_with(3);
     assert!(output.stderr.contains("took longer than 0.1 seconds"), "{}", output.stderr);
-    // The program that wrote the history leaves one file. SQLite keeps two more for programs that only read it.
+    // The program that wrote the history leaves a single file. SQLite creates two more files for programs
+    // that only read the history.
     assert!(folder.names().iter().all(|name| !name.ends_with("-wal")), "{:?}", folder.names());
     assert_eq!(rounds(&folder, "h.sqlite"), (2, 3));
     let page = folder.read("page.html");
@@ -91,7 +93,7 @@ fn wrong_usage_is_refused() {
     folder.run(&["report", "h", "-m", "drfh"]).fails_with(2, "a history is shown by itself");
 }
 
-/// Starts a watch with a round every few milliseconds, and returns it with the lines of its log.
+/// Starts a watch with a round every few milliseconds. Returns the process and the lines of its log.
 fn started(folder: &Folder, more: &[&str]) -> (Child, BufReader<std::process::ChildStderr>) {
     let call = ["watch", "--command", "cat snap.json", "--every", "5ms", "--history", "h.sqlite"];
     let mut command = folder.command(&[&call[..], more].concat());
@@ -100,14 +102,14 @@ fn started(folder: &Folder, more: &[&str]) -> (Child, BufReader<std::process::Ch
     (child, lines)
 }
 
-/// A line of the log stands for a row of the history, and no kill takes a row away.
+/// Every line of the log has a row in the history, and no kill removes a row.
 #[test]
 fn a_kill_loses_no_finished_round() {
     let folder = folder();
     let mut logged = 0;
     for kill in 0..8 {
         let (mut child, mut lines) = started(&folder, &[]);
-        // Each watch is killed at another moment of a round.
+        // Each watch is killed at a different moment of a round.
         for _ in 0..3 {
             let mut line = String::new();
             lines.read_line(&mut line).unwrap();
@@ -145,7 +147,7 @@ fn signals_end_the_watch_cleanly() {
         assert!(folder.names().iter().all(|name| !name.ends_with("-wal")), "{:?}", folder.names());
         assert!(rounds(&folder, "h.sqlite").0 > 0);
     }
-    // A client that hangs does not delay the end.
+    // A client that hangs does not delay the end of the watch.
     let folder = folder();
     let mut command = folder.command(&["watch", "--command", "sleep 600"]);
     let mut child = command.stderr(Stdio::null()).spawn().unwrap();
@@ -156,7 +158,7 @@ fn signals_end_the_watch_cleanly() {
     assert!(asked.elapsed() < Duration::from_secs(30));
 }
 
-/// The shell limits the size of files, so that the history fails to grow as on a full disk.
+/// The shell limits the size of files, so that the history cannot grow, as on a full disk.
 #[test]
 fn a_full_disk_is_said_and_the_watch_goes_on() {
     let folder = folder();
@@ -175,11 +177,11 @@ fn a_full_disk_is_said_and_the_watch_goes_on() {
         "{log}"
     );
     assert_eq!(output.stdout.trim(), "0", "{log}");
-    // The history has all rounds from before the failure.
+    // The history contains all rounds before the failure.
     assert!(rounds(&folder, "h.sqlite").0 > 3);
 }
 
-/// Two programs never write to one history.
+/// Two programs never write to the same history.
 #[test]
 fn a_history_has_one_writer() {
     let folder = folder();
@@ -188,7 +190,7 @@ fn a_history_has_one_writer() {
     lines.read_line(&mut line).unwrap();
     let second = ["watch", "--command", "cat snap.json", "--once", "--history", "h.sqlite"];
     folder.run(&second).fails_with(2, "another watch writes to this history");
-    // Other programs may read the history meanwhile.
+    // Other programs may read the history at the same time.
     assert!(rounds(&folder, "h.sqlite").0 > 0);
     child.kill().unwrap();
     child.wait().unwrap();

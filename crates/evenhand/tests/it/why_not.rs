@@ -1,5 +1,5 @@
-//! `explain --task` and `what-if --submit`: why a job does not start, on cases from public bug reports (named by project and number),
-//! and with wrong input.
+//! Tests of `explain --task` and `what-if --submit`, which explain why a job does not start. They use cases
+//! from public bug reports (named by project and number), and wrong input.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ fn explained(folder: &Folder, task: &str, status: i32) -> Value {
     folder.run(&["explain", "snap.json", "--task", task, "--format", "json"]).ends_with(status).json()
 }
 
-/// Returns the kind of each reason, and whether lifting this reason alone would let the task start.
+/// Returns the kind of each reason. Also returns `true` if the task could start without this reason alone.
 fn reasons(found: &Value) -> Vec<(&str, Option<bool>)> {
     let list = found["reasons"].as_array().unwrap().iter();
     list.map(|of| (of["kind"].as_str().unwrap(), of["alone_enough"].as_bool())).collect()
@@ -61,7 +61,7 @@ fn volcano_3948_is_fragmented() {
     let text = folder.run(&["explain", "snap.json", "--task", "ns/w-0"]).ends_with(1).stdout;
     assert!(text.contains("enough free nvidia.com/gpu, but not where a task needs it"), "{text} {free}");
     assert!(text.contains("moves SNAPSHOT --for"), "{text}");
-    // With the server that the explanation names, the task starts.
+    // With an additional server of the class that the explanation names, the task could start.
     let class = found["add"][0]["class"].as_str().unwrap();
     folder.run(&["what-if", "snap.json", "--add", &format!("{class}=1"), "-o", "after.json"]).ends_with(0);
     folder.run(&["explain", "after.json", "--task", "ns/w-0"]).ends_with(0);
@@ -84,7 +84,8 @@ fn kueue_746_lacks_quota() {
 #[test]
 fn kueue_borrowing_names_the_limit_that_counts() {
     let folder = imported("kueue", "f11-kueue-borrowing");
-    // 12 more cpu would exceed what the queues of the cohort have together, and one task of the other queue stands in the way.
+    // 12 more cpu would exceed the quota of all queues of the cohort together, and one task of the other
+    // queue uses the missing cpu.
     let found = explained(&folder, "ns/w", 1);
     assert_eq!(reasons(&found), [("limit", Some(true))]);
     assert_eq!(
@@ -92,7 +93,7 @@ fn kueue_borrowing_names_the_limit_that_counts() {
         (&json!("team-ab"), &json!("22"))
     );
     assert_eq!((&found["stop"]["count"], &found["stop"]["tasks"][0]["task"]), (&json!(1), &json!("ns/r-0")));
-    // The other queue has borrowed as much as it may.
+    // The other queue has borrowed as much as its limit allows.
     let found = explained(&folder, "ns/w2", 1);
     assert_eq!(
         (&found["raise"][0][0]["group"], &found["raise"][0][0]["to"]),
@@ -129,10 +130,10 @@ fn submitted_jobs_are_explained() {
     assert_eq!((&found["user"], &found["could_start"]), (&json!("burst"), &json!(false)));
     assert_eq!((&found["stop"]["count"], &found["stop"]["fewest"]), (&json!(2), &json!(true)));
     assert_eq!(found["add"][0]["servers"], 1);
-    // Nothing is submitted, so nothing is explained.
+    // No user is submitted, so no user is explained.
     let call = ["what-if", "snap.json", "--set", "batch.weight=2", "--format", "json"];
     assert_eq!(folder.run(&call).ends_with(0).json()["submitted"], json!([]));
-    // With one server more it would start.
+    // With one more server the job could start.
     let call = ["what-if", "snap.json", "--submit", "job.json", "--add", "gpu-node=1", "--format", "json"];
     assert_eq!(folder.run(&call).ends_with(0).json()["submitted"][0]["could_start"], true);
 }
@@ -145,7 +146,7 @@ fn tasks_have_names_or_users() {
     assert_eq!(by_task["shares"][0]["within"], true);
     let reports = explained(&folder, "batch/report-12", 1);
     assert_eq!(reports["shares"][0]["within"], false);
-    // `serving` runs all of its tasks.
+    // All tasks of `serving` are running.
     let found = explained(&folder, "serving", 1);
     assert_eq!((&found["waits"], &found["stop"]), (&json!(false), &Value::Null));
     let wrong = |task: &str, said: &str| {

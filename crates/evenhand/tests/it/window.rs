@@ -1,4 +1,5 @@
-//! `verdict --window` as a program: histories of watch with gaps and clock jumps, tables, certificates, and wrong calls.
+//! Tests of `verdict --window` on the command line: histories of watch with gaps and clock jumps, tables,
+//! certificates, and wrong arguments.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +15,8 @@ use crate::common::Folder;
 
 const TABLE: &str = include_str!("../../../../examples/window.csv");
 
-/// A queue in a round: name, usage, fair share, waiting tasks (`None`: unlimited) and limit of GPUs.
+/// A queue in a round: its name, usage, fair share, number of waiting tasks (`None` if unlimited), and limit.
+/// The amounts are numbers of GPUs.
 type Row<'r> = (&'r str, u32, u32, Option<u32>, Option<u32>);
 
 fn judged(time: i64, rows: &[Row<'_>]) -> Judged {
@@ -47,7 +49,7 @@ fn judged(time: i64, rows: &[Row<'_>]) -> Judged {
     }
 }
 
-/// Writes a history with rounds at these seconds since 1970; a round without rows has no verdict.
+/// Writes a history with rounds at these times in seconds since 1970. A round without rows has no verdict.
 fn write(path: &Path, rounds: &[(i64, &[Row<'_>])]) {
     let mut history = History::open(path, "slurm", Duration::from_secs(1 << 30)).unwrap();
     for (second, rows) in rounds {
@@ -80,7 +82,8 @@ fn rounds_count_until_the_next_one() {
     let a: Row<'_> = ("a", 2, 8, Some(3), None);
     let both: &[Row<'_>] = &[a, ("b", 6, 8, None, None)];
     let with_late: &[Row<'_>] = &[a, ("b", 6, 8, None, None), ("late", 1, 1, Some(0), None)];
-    // Rounds at uneven times, a round without a verdict, a night without the watch, and a queue that appears and vanishes.
+    // The rounds are at uneven times. One round has no verdict, the watch did not run for a night, and a
+    // queue appears and disappears.
     let rounds: Vec<(i64, &[Row<'_>])> = vec![
         (0, both),
         (60, both),
@@ -93,7 +96,7 @@ fn rounds_count_until_the_next_one() {
     ];
     write(&folder.path().join("h.sqlite"), &rounds);
     let found = verdict(&folder, "verdict h.sqlite --window 10060s --coverage 0 -o c.json", 1);
-    // The usual interval is 60 s, so that the round at 300 counts for 150 s.
+    // The median time between rounds is 60 s, so the round at 300 counts for 150 s.
     assert_eq!(
         gaps(&found),
         [(180, 240, "a round without a verdict".to_owned()), (450, 10_000, "no round".to_owned())]
@@ -112,12 +115,12 @@ fn rounds_count_until_the_next_one() {
     assert_eq!((&late["present"], &late["seen"]), (&"50".into(), &json!(["130", "180"])));
     folder.run(&["check", "c.json"]).ends_with(0);
     folder.run(&["check", "c.json", "--require", "window-max-min"]).ends_with(1);
-    // Without `--coverage` the gaps of this window are too long. Shorter windows are covered well enough.
+    // Without `--coverage`, the gaps of this window are too long. Shorter windows have enough coverage.
     let short = folder.run(&["verdict", "h.sqlite", "--window", "10060s"]).ends_with(3);
     assert!(short.error_line().contains("covers too little of the window"), "{short:?}");
     let found = verdict(&folder, "verdict h.sqlite --window 60s", 1);
     assert_eq!((&found["covered"], gaps(&found).len()), (&"60".into(), 0));
-    // A window longer than the history, and rounds that count for a shorter time.
+    // The window is longer than the history. In the next call, rounds count for a shorter time.
     let found = verdict(&folder, "verdict h.sqlite --window 200 --at 100 --coverage 1/2 --weight b=3", 0);
     assert_eq!(gaps(&found), [(-100, 0, "before the history begins".to_owned())]);
     let found = verdict(&folder, "verdict h.sqlite --window 60 --at 60 --reach 10s --coverage 0", 1);
@@ -145,7 +148,7 @@ fn a_clock_that_is_set_back_is_not_trusted() {
     assert_eq!(found["max_min"]["margin"], json!({"least": "0", "most": "0"}));
 }
 
-/// A queue at its limit, and a queue that lacks nothing of the resource, do not want more of the resource.
+/// A queue at its limit wants no more of the resource, and neither does a queue that lacks nothing of it.
 #[test]
 fn wanting_more_is_not_waiting() {
     let folder = Folder::new();

@@ -1,5 +1,5 @@
-//! Wrong input of every kind gives status 2, and one line that names file, line, column and field. Standard output stays empty,
-//! and no file is half written.
+//! Tests that wrong input of every kind ends with status 2 and one line that names the file, line, column and
+//! field. Standard output stays empty, and no file is partly written.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use common::{FIGURE_1, Folder, ONE_SERVER, finish};
 
 const DRFH: [&str; 4] = ["solve", "problem.json", "--mechanism", "drfh"];
 
-/// Checks that a problem is refused at the mark `§`, which stands before the offending text.
+/// Checks that a problem is refused at the mark `§`, which comes before the offending text.
 #[track_caller]
 fn refuses(marked: &str, place: &str, message: &str) {
     let before = marked.split('§').next().unwrap();
@@ -192,7 +192,7 @@ fn the_offending_line_is_shown() {
     );
 }
 
-/// The line and the column of the excerpt belong to the error, also after letters of several bytes.
+/// The excerpt marks the line and column of the error, also after letters that have several bytes.
 #[test]
 fn the_excerpt_and_the_line_agree() {
     let text = FIGURE_1.replace("user 2", "ünïcödé 漢字").replace("\"1/5\"", "-1");
@@ -206,7 +206,7 @@ fn the_excerpt_and_the_line_agree() {
 fn control_characters_are_not_passed_on() {
     let esc = "\u{1b}[31m";
     let folder = Folder::with(&FIGURE_1.replace("user 1", esc));
-    // A raw control character is no valid JSON; the excerpt shows the line without it.
+    // A raw control character is not valid JSON. The excerpt shows the line without it.
     folder.run(&DRFH).fails_with(2, "problem.json:6:");
     let text = FIGURE_1.replace("user 1", r"evil\u001b[31m\nname");
     let folder = Folder::with(&text);
@@ -364,13 +364,13 @@ fn usage() {
         .fails_with(2, "--merge does not go with google");
     folder.run(&["import", "slurm", "one", "--merge", "100%"]).fails(2);
     folder.run(&["import", "slurm", "-", "-"]).fails_with(2, "only one file can be standard input");
-    // A negative number is the value of the option, and not an option.
+    // A negative number after an option is the value of the option, and not another option.
     folder
         .run(&["certify", "problem.json", "problem.json", "--tolerance", "-1"])
         .fails_with(2, "--tolerance: expected");
 }
 
-/// A number with too many zeros gets an answer, not a crash.
+/// A number of threads with too many zeros gets an answer, and causes no crash.
 #[test]
 fn a_hundred_thousand_threads() {
     let folder = Folder::with(FIGURE_1);
@@ -422,7 +422,7 @@ fn outputs_that_cannot_be_written() {
     assert_eq!(std::fs::read_dir(folder.path().join("folder")).unwrap().count(), 0);
 }
 
-/// A failure leaves the file of the last run unchanged.
+/// A failure does not change the file of the last run.
 #[test]
 fn outputs_of_a_failure() {
     let folder = Folder::with(FIGURE_1);
@@ -449,7 +449,7 @@ fn output_folders_of_a_failure() {
     }
 }
 
-/// `-o -` is standard output or an error, and never a file named `-`.
+/// The argument `-o -` writes to standard output or is an error. It never writes to a file named `-`.
 #[test]
 fn no_file_is_called_minus() {
     let folder = Folder::with(FIGURE_1);

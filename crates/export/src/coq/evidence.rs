@@ -6,11 +6,11 @@ use evenhand_problem::{Placement, Rational, RowKind};
 use super::Writer;
 use super::literal::{dense, index, list, number, row, spread, table};
 
-/// The maximum number of bits of all `U_n^alpha` together for which the kernel computes exact margins.
+/// The largest total number of bits of all `U_n^alpha` for which the kernel computes exact margins.
 const EXACT_BITS: u64 = 1 << 16;
 
 impl Writer<'_, '_> {
-    /// Returns the term. `Err` is the reason why the verified checker does not read this claim.
+    /// Returns the Coq term. Returns the reason as an error if the verified checker does not read this claim.
     pub(super) fn evidence(&self, claim: &Claim) -> Result<String, &'static str> {
         if let Some(why) = self.not_proved(claim.axiom) {
             return Err(why);
@@ -78,7 +78,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// Returns the reason why Coq proves nothing about this axiom for this problem, if there is one.
+    /// Returns the reason why Coq cannot prove this axiom for this problem. Returns `None` if it can.
     fn not_proved(&self, axiom: Axiom) -> Option<&'static str> {
         use Axiom::*;
         let groups = self.problem.groups();
@@ -114,7 +114,8 @@ impl Writer<'_, '_> {
         reasons.into_iter().find(|(applies, _)| *applies).map(|(_, why)| why)
     }
 
-    /// Returns the claim of an axiom that the allocation alone decides. Coq computes the evidence itself.
+    /// Returns the claim of an axiom for which the allocation alone is evidence. Coq computes this evidence
+    /// itself.
     fn recomputed(&self, axiom: Axiom, margin: &str) -> Option<String> {
         let (tables, of) = (self.tables, |name: &str| Some(name.to_owned()));
         match axiom {
@@ -209,7 +210,7 @@ impl Writer<'_, '_> {
         format!("(rows {})", table(&dense(tasks, self.problem.n_servers())))
     }
 
-    /// Returns the single servers, each with its class and the tasks on it by user.
+    /// Returns the single servers. Each server has its class and its tasks by user.
     pub(super) fn servers(&self, servers: &[Placement]) -> String {
         let of = |one: &Placement| {
             let tasks = row(&spread(&one.tasks, self.problem.n_users()));
@@ -218,7 +219,7 @@ impl Writer<'_, '_> {
         list(servers.iter().map(of))
     }
 
-    /// Returns the class of a row and the number of its resource, or 0 for time.
+    /// Returns the class of a row and the number of its resource. The number is 0 for a row of time.
     fn place(&self, at: usize) -> (usize, usize) {
         let row = &self.instance.constraints().rows()[at];
         let r = match row.kind {
@@ -240,7 +241,8 @@ impl Writer<'_, '_> {
         share.map(named).ok_or("it has no share")
     }
 
-    /// Returns the quantity that is shared (`None` means tasks) and alpha, if the kernel's margin is exact.
+    /// Returns alpha and the quantity that is shared (`None` stands for tasks). Returns an error if the
+    /// kernel's margin is not exact.
     fn exponent(&self, claim: &Claim) -> Result<(String, String), &'static str> {
         let of = self.whole_exponent(claim)?;
         let alpha = claim.alpha.as_ref().map_or(1, |alpha| alpha.numer().to_u64().unwrap_or(u64::MAX));
@@ -261,7 +263,7 @@ impl Writer<'_, '_> {
         Ok((share, alpha.numer().to_string()))
     }
 
-    /// Returns the bits of all users' utilities together, measured by the share.
+    /// Returns the total number of bits of all users' utilities, in the units of the share.
     fn value_bits(&self, claim: &Claim) -> u64 {
         let share = claim.share.and_then(|share| share.coefficients(self.problem).ok());
         let bits = |q: &Rational| u64::from(q.numer().significant_bits().max(q.denom().significant_bits()));
@@ -294,11 +296,11 @@ pub(super) fn single_servers(placements: &[Placement]) -> Vec<Placement> {
     servers
 }
 
-/// Returns the name of a share in Spec.v, in a form that can be an argument.
+/// Returns the name of a share in Spec.v. The name can be used as an argument.
 pub(super) fn named(share: Share) -> String {
     match share {
         Share::Dominant => "Drfh".to_owned(),
-        // These shares have no theorem, so no file names them.
+        // These shares have no theorem, so no file contains their names.
         Share::BestPart => "DrfhBest".to_owned(),
         Share::FinishTime => "FinishTime".to_owned(),
         Share::Containerized => "Cdrf".to_owned(),

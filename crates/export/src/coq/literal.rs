@@ -4,31 +4,31 @@ use std::fmt::Display;
 
 use evenhand_problem::Rational;
 
-/// The maximum width in columns of a list on one line.
+/// The largest width in columns of a list on a single line.
 const WIDTH: usize = 100;
 
-/// Returns a rational as an element of a list, in the scope of rationals: `3`, `-2`, `1 # 3`.
+/// Returns a rational in the form of a list element in the scope of rationals: `3`, `-2`, `1 # 3`.
 pub(super) fn entry(q: &Rational) -> String {
     if q.is_integer() { q.numer().to_string() } else { format!("{} # {}", q.numer(), q.denom()) }
 }
 
-/// Returns a rational as an argument.
+/// Returns a rational in the form of an argument.
 pub(super) fn number(q: &Rational) -> String {
     let plain = q.is_integer() && *q >= 0;
     if plain { entry(q) } else { format!("({})", entry(q)) }
 }
 
-/// Returns the index of a user, a class, a resource or a row, in a form that is valid everywhere.
+/// Returns the index of a user, a class, a resource or a row. The form is valid in every scope.
 pub(super) fn index(at: usize) -> String {
     format!("{at}%nat")
 }
 
-/// Returns `None` or `Some ...`, as an element of a list.
+/// Returns `None` or `Some ...` in the form of a list element.
 pub(super) fn option(value: Option<impl Display>) -> String {
     value.map_or_else(|| "None".to_owned(), |value| format!("Some {value}"))
 }
 
-/// Returns a list. A short list is on one line, and a long one has one item on each line.
+/// Returns a list. A short list is on one line. In a long list, each item has its own line.
 pub(super) fn list(items: impl IntoIterator<Item = String>) -> String {
     let items: Vec<String> = items.into_iter().collect();
     let length: usize = items.iter().map(|item| item.len() + 2).sum();
@@ -46,7 +46,7 @@ pub(super) fn row<'q>(numbers: impl IntoIterator<Item = &'q Rational>) -> String
     if length <= WIDTH {
         return format!("[{}]", numbers.join("; "));
     }
-    // In a long list of numbers, each line has as many numbers as fit.
+    // In a long list, each line contains as many numbers as fit.
     let (mut text, mut column) = ("[".to_owned(), 1);
     for (at, number) in numbers.iter().enumerate() {
         if at > 0 {
@@ -70,12 +70,12 @@ pub(super) fn table(rows: &[Vec<Rational>]) -> String {
     list(rows.iter().map(row))
 }
 
-/// Returns a sparse table as a dense one, with zeros.
+/// Returns a sparse table as a dense table with zeros.
 pub(super) fn dense(of: &[Vec<(usize, Rational)>], columns: usize) -> Vec<Vec<Rational>> {
     of.iter().map(|entries| spread(entries, columns)).collect()
 }
 
-/// Returns a sparse row as a dense one, with zeros.
+/// Returns a sparse row as a dense row with zeros.
 pub(super) fn spread(entries: &[(usize, Rational)], columns: usize) -> Vec<Rational> {
     let mut row = vec![Rational::new(); columns];
     for (at, value) in entries {

@@ -1,9 +1,10 @@
-//! Certificates of allocations as Coq source. The file has the problem and the allocation as literal data, and a
-//! theorem about them for each claim, in the terms of `verification/proof/theories/Spec.v`.
+//! Certificates of allocations as Coq source. The file contains the problem and the allocation as literal
+//! data. For each claim it contains a theorem about these data, in the terms of
+//! `verification/proof/theories/Spec.v`.
 //!
-//! Every proof is a computation: the soundness theorem, `proven` of `Literal.v`, is applied to the evidence, and
-//! `vm_compute` runs the checker. Coq therefore checks everything itself. A file with a wrong number does not
-//! compile.
+//! Every proof is a computation. The soundness theorem `proven` of `Literal.v` is applied to the evidence,
+//! and `vm_compute` runs the checker. Coq therefore checks everything itself, and a file with a wrong number
+//! does not compile.
 
 mod evidence;
 mod literal;
@@ -22,8 +23,8 @@ use literal::number;
 /// Returns a certificate as a Coq file, which `coqc -Q theories Evenhand` compiles.
 ///
 /// # Errors
-/// [`ExportError`] when the certificate is not valid, exceeds the checker's limits, or has a claim that the verified
-/// checker does not support.
+/// [`ExportError`] if the certificate is not valid, exceeds the checker's limits, or contains a claim that
+/// the verified checker does not support.
 pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, ExportError> {
     without_rates(&certificate.problem)?;
     let numbers = numbers(certificate);
@@ -44,8 +45,8 @@ pub fn coq_of_certificate(certificate: &Certificate) -> Result<Theorems<'_>, Exp
     Ok(theorems)
 }
 
-/// The data of a certificate and a theorem for each claim. Its `Display` writes the text of a Coq file, with only
-/// one theorem at a time in memory.
+/// The data of a certificate, and a theorem for each claim. `Display` writes the text of a Coq file. Only one
+/// theorem at a time is in memory.
 #[derive(Debug)]
 pub struct Theorems<'c> {
     certificate: &'c Certificate,
@@ -61,12 +62,13 @@ impl Display for Theorems<'_> {
     }
 }
 
-/// The maximum number of numbers in a file. Tables include zeros, and envy compares all pairs of users. For 2,640
-/// numbers of 200 users, coqc takes more than a minute, so a file at this limit takes coqc very long.
+/// The largest number of numbers in a file. Tables include zeros, and envy compares all pairs of users. For
+/// 2,640 numbers of 200 users, coqc takes more than a minute, so a file with this many numbers takes coqc
+/// very long.
 const MOST_NUMBERS: usize = 200_000;
 
-/// Returns a lower bound on how many numbers the file has: tables of users by classes and resources, single servers by
-/// users, and the prices of every level.
+/// Returns a lower bound on the number of numbers in the file. It counts the tables of users by classes and
+/// resources, the tables of single servers by users, and the prices of every level.
 fn numbers(certificate: &Certificate) -> usize {
     let problem = &certificate.problem;
     let (users, classes, resources) = (problem.n_users(), problem.n_servers(), problem.n_resources());
@@ -88,11 +90,11 @@ struct Writer<'a, 'b> {
     problem: &'b Problem,
     /// The servers that run a task, if tasks are placed on single servers.
     servers: Option<Vec<Placement>>,
-    /// The Coq name of the judged allocation.
+    /// The Coq name of the allocation that is judged.
     x: &'static str,
     /// The Coq name of the tables.
     tables: &'static str,
-    /// Whether all claims are about limits, so that the allocation may be infeasible.
+    /// True if all claims are about limits. In this case the allocation may be infeasible.
     only_limits: bool,
 }
 
@@ -180,17 +182,19 @@ impl<'a, 'b> Writer<'a, 'b> {
         text
     }
 
-    /// Returns the Coq term of the single servers, or `None` in Coq.
+    /// Returns the Coq term of the single servers. It is Coq's `None` if tasks are not placed on single
+    /// servers.
     fn placing(&self) -> &'static str {
         if self.servers.is_some() { "(Some the_servers)" } else { "None" }
     }
 
-    /// Returns whether some claim is about groups.
+    /// Returns `true` if at least one claim is about groups.
     fn is_grouped(&self) -> bool {
         self.certificate.claims.iter().any(|claim| is_of_groups(claim.axiom))
     }
 
-    /// Returns the theorem of a claim. `Err` is the reason why the verified checker does not support it.
+    /// Returns the theorem of a claim. Returns the reason as an error if the verified checker does not
+    /// support the claim.
     fn theorem(&self, claim: &Claim) -> Result<String, &'static str> {
         if matches!(claim.share, Some(Share::BestPart | Share::FinishTime)) {
             return Err("the share is not defined in Coq");
@@ -204,8 +208,8 @@ impl<'a, 'b> Writer<'a, 'b> {
             );
         }
         let holds = claim.holds == Some(true);
-        // If the theorem states a margin, `_` lets Coq take it from there. If a wrong margin were written twice, Coq
-        // would expand both statements to compare them.
+        // If the theorem states a margin, `_` lets Coq take the margin from the theorem. If a wrong margin
+        // were written twice, Coq would expand both statements to compare them.
         let margin = if claim.margin.is_some() { "_" } else { "0" };
         let (kind, by) = match is_of_groups(claim.axiom) {
             true => ("group_claim", "by_computation_of_groups"),
@@ -236,7 +240,8 @@ fn label(claim: &Claim, problem: &Problem) -> String {
     label
 }
 
-/// Returns a theorem's name of letters, digits and `_`. Resources are written as numbers.
+/// Returns the name of a theorem, which consists of letters, digits and `_`. Resources are represented by
+/// numbers.
 fn name(claim: &Claim) -> String {
     let mut name = claim.axiom.name().replace('-', "_");
     if let Some(share) = claim.share {
@@ -257,7 +262,7 @@ fn name(claim: &Claim) -> String {
     name
 }
 
-/// Returns whether the axiom is defined in `Groups.v`.
+/// Returns `true` if the axiom is defined in `Groups.v`.
 const fn is_of_groups(axiom: Axiom) -> bool {
     matches!(axiom, Axiom::Limits | Axiom::Guarantees)
 }

@@ -1,4 +1,4 @@
-//! The problem as literal data, in records of `Spec.v` and `Groups.v`.
+//! The problem as literal data in records of `Spec.v` and `Groups.v`.
 
 use evenhand_problem::format::problem_sha256;
 use evenhand_problem::groups::{Named, ZeroWeight};
@@ -117,13 +117,13 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Returns a record with one field on each line.
+/// Returns a record with each field on its own line.
 fn record(head: &str, fields: &[(&str, String)]) -> String {
     let fields = fields.iter().map(|(name, value)| format!("  {name} := {}", value.replace('\n', "\n    ")));
     format!("Definition {head} := {{|\n{} |}}.\n", fields.collect::<Vec<_>>().join(";\n"))
 }
 
-/// Returns a function applied to a list, or `empty` for an empty list.
+/// Returns a function that is applied to a list. Returns `empty` for an empty list.
 fn function(name: &str, entries: &str, empty: &str) -> String {
     if entries == "[]" { empty.to_owned() } else { format!("{name} {entries}") }
 }

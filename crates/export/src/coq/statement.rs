@@ -1,4 +1,4 @@
-//! Statements of claims, in the terms of `Spec.v` and `Groups.v`.
+//! Statements of claims in the terms of `Spec.v` and `Groups.v`.
 
 use evenhand_exact::{Axiom, Claim};
 
@@ -10,7 +10,7 @@ use super::literal::number;
 const NOBODY: &str = "forall n, ~ user the_problem n";
 
 impl Writer<'_, '_> {
-    /// Returns the proven statement, in the terms of Spec.v.
+    /// Returns the proven statement in the terms of Spec.v.
     pub(super) fn statement(&self, claim: &Claim, evidence: &str) -> Result<String, &'static str> {
         let (x, placing) = (self.x, self.placing());
         match (evidence.split(' ').next(), claim.share.map(named), bottleneck(claim.axiom)) {
@@ -47,7 +47,7 @@ impl Writer<'_, '_> {
             None => format!("forall eps, {axiom}"),
             Some(margin) => {
                 let of = if holds { "holds" } else { "violated" };
-                // On single servers, tasks either fit or do not fit, without a tolerance.
+                // On single servers, a task either fits or does not fit, so there is no tolerance.
                 let exact =
                     self.servers.is_some() && matches!(claim.axiom, Axiom::Feasible | Axiom::IntegerFeasible);
                 let tolerance = if exact { "0" } else { "the_tolerance" };
@@ -73,7 +73,7 @@ impl Writer<'_, '_> {
         })
     }
 
-    /// Returns an axiom of Spec.v, within `eps`.
+    /// Returns an axiom of Spec.v within the tolerance `eps`.
     fn axiom(&self, claim: &Claim, evidence: &str) -> Result<String, &'static str> {
         let (x, is_placed) = (self.x, self.servers.is_some());
         let servers = if is_placed { "the_servers" } else { "(by_class the_problem the_allocation)" };

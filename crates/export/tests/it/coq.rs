@@ -1,5 +1,5 @@
-//! Certificates as Coq source: the written text, and refused certificates. `make proof` checks that Coq accepts the
-//! text.
+//! Tests of certificates as Coq source: the written text, and refused certificates. `make proof` checks that
+//! Coq accepts the text.
 
 use std::collections::HashSet;
 
@@ -21,7 +21,7 @@ fn accepted() -> Vec<(String, Certificate)> {
     allocations.map(|fixture| (fixture.name.clone(), parse(&fixture.text))).collect()
 }
 
-/// Returns the text without its comments, which may contain neither a comment nor a string.
+/// Returns the text without its comments. Panics if a comment contains a comment or a string.
 fn code(text: &str) -> String {
     let mut code = String::new();
     let mut rest = text;
@@ -79,7 +79,7 @@ fn every_claim_has_a_theorem_or_a_reason() {
         assert_eq!(code.matches("Proof.").count(), theorems.len(), "{name}");
         seen.extend(certificate.claims.iter().map(|claim| (claim.axiom, claim.holds)));
     }
-    // Both verdicts occur for axioms that have a theorem for each.
+    // Both verdicts occur for the axioms that have a theorem for each verdict.
     for axiom in
         [Axiom::Feasible, Axiom::WorkConserving, Axiom::ParetoOptimal, Axiom::EnvyFree, Axiom::MaxMin]
     {
@@ -94,13 +94,13 @@ fn names_stay_in_comments() {
     let hostile = r#"*) Axiom lie : False. (* " \u0000 \n é"#;
     let text = certificate.to_json().replace(&format!("\"{user}\""), &json_string(hostile));
     let mut certificate = parse(&text);
-    // The stored hash is that of the problem with the original names.
+    // The stored hash is the hash of the problem with the original names.
     certificate.problem_sha256 = None;
     let text = coq_of_certificate(&certificate).unwrap().to_string();
     assert!(!code(&text).contains("lie") && text.is_ascii(), "{text}");
 }
 
-/// Returns the text as a JSON string.
+/// Returns a text as a JSON string.
 fn json_string(text: &str) -> String {
     format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""))
 }
@@ -121,7 +121,8 @@ fn a_claim_that_is_not_proved_is_named() {
     assert!(messages.iter().any(|message| message.contains("`proportional:1/2`")), "{messages:?}");
 }
 
-/// The tables of a sparse problem are dense, so a short certificate could become an unusably long file.
+/// The tables of a sparse problem are dense, so a short certificate could give a file that is too long to be
+/// used.
 #[test]
 fn a_file_that_would_be_too_long_is_refused_before_it_is_made() {
     let (_, mut certificate) = accepted().into_iter().find(|(name, _)| name == "figure-1-drfh").unwrap();
@@ -144,7 +145,7 @@ fn a_file_that_would_be_too_long_is_refused_before_it_is_made() {
     assert!(matches!(error, ExportError::TooLong { numbers: 9_000_000.., .. }), "{error}");
 }
 
-/// A limit on some of the servers is written in addition to those on all.
+/// A limit on some of the servers is written in addition to the limits on all servers.
 #[test]
 fn limits_on_server_classes_are_written() {
     let with = |on: &str| {

@@ -1,4 +1,5 @@
-//! MPS and LP files, read back by a small parser for each and compared with the problem.
+//! Tests of MPS and LP files. A small parser for each format reads the files, and the result is compared with
+//! the problem.
 
 use std::collections::BTreeMap;
 use std::fmt::{self, Write};
@@ -13,7 +14,7 @@ use evenhand_testkit::reference::{Dense, Programme};
 use rand::SeedableRng;
 use rand_pcg::Pcg64;
 
-/// `max objective` with rows of type `<=`, all by name.
+/// A programme that maximises the objective, with rows of type `<=`. Variables and rows are keyed by name.
 #[derive(Debug, PartialEq, Eq, Default)]
 struct Read {
     objective: BTreeMap<String, Integer>,
@@ -74,7 +75,7 @@ fn read_mps(text: &str) -> Read {
     read
 }
 
-/// Checks that both files have the same content, and that every row is a multiple of the row of the problem.
+/// Checks that both files have the same content, and that every row is a multiple of a row of the problem.
 fn compare(problem: &Problem) -> Read {
     let text = |form| of_problem(problem, form).unwrap().to_string();
     let read = read_lp(&text(Form::Lp));
@@ -120,7 +121,7 @@ fn compare(problem: &Problem) -> Read {
     read
 }
 
-/// Checks that `found` is a positive multiple of `expected`, including right-hand sides.
+/// Checks that `found` is a positive multiple of `expected`, including the right-hand sides.
 fn assert_multiple(
     found: &BTreeMap<String, Integer>,
     expected: &BTreeMap<String, Rational>,
@@ -142,14 +143,15 @@ fn assert_multiple(
 fn examples_of_every_kind() {
     let two = compare(&examples::figure_1());
     assert_eq!(two.objective.len(), 4);
-    // In whole numbers, 1/5 x + y <= 2 is x + 5y <= 10.
+    // In whole numbers, `1/5 x + y <= 2` is `x + 5y <= 10`.
     let row: Vec<(&str, i32)> = vec![("x1_1", 1), ("x2_1", 5)];
     let row = row.into_iter().map(|(name, value)| (name.to_owned(), Integer::from(value))).collect();
     assert_eq!(two.rows["r1_1"], (row, Integer::from(10)));
     for problem in [examples::kesidis(), examples::ps_dsf_2(), examples::pool(), examples::generic()] {
         compare(&problem);
     }
-    // A class shared by time, a user that can be given nothing, and a resource that no user demands.
+    // The problem has a class that is shared by time, a user that cannot get any tasks, and a resource that
+    // no user demands.
     compare(&problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu", "rest"],
         "servers": [{"name": "a", "count": 3, "capacity": {"cpu": "1/7", "rest": 1}},
@@ -166,7 +168,7 @@ fn random_problems_and_their_optima() {
     for _ in 0..60 {
         let problem = optima::optimum(&mut rng, false).problem;
         let read = compare(&problem);
-        // The result is the utilitarian optimum times the factor of the objective.
+        // The optimum of the programme is the utilitarian optimum times the factor of the objective.
         let columns: Vec<&String> = read.objective.keys().collect();
         let dense = |terms: &BTreeMap<String, Integer>| -> Vec<Rational> {
             columns.iter().map(|c| Rational::from(terms.get(*c).cloned().unwrap_or_default())).collect()

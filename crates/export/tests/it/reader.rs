@@ -1,4 +1,4 @@
-//! The test kit's own checker of VIPR: files that it accepts, and files that it refuses.
+//! Tests of the test kit's own checker of VIPR, with files that it accepts and files that it refuses.
 
 use evenhand_exact::Certificate;
 use evenhand_exact::ratio;
@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 
 use crate::written::{File, of_certificate, of_ratio};
 
-/// `max x + y` is at most 2 where `2x + 2y <= 5`, by rounding and by a split.
+/// The maximum of `x + y` is at most 2 if `2x + 2y <= 5`. It is proven by rounding and by a split.
 const ROUNDED: &str = "% two of five halves
 VER 1.0
 VAR 2
@@ -35,7 +35,7 @@ best 1  0 2
 DER 1
 d1 L 2  OBJ  { rnd 1  2 1/2 } -1
 ";
-/// 1 is not an even number: both branches of `x <= 0` and `x >= 1` are contradictory.
+/// 1 is not an even number. Both branches of `x <= 0` and `x >= 1` give a contradiction.
 const SPLIT: &str = "VER 1.0 VAR 1 x INT 1 0 OBJ min 0 CON 1 0 c E 1 1 0 2 RTP infeas SOL 0 DER 5
 below L 0 1 0 1 { asm } 5
 above G 1 1 0 1 { asm } 5
@@ -48,7 +48,7 @@ all G 1 0 { uns 3 1  4 2 } -1
 fn good_files() {
     assert_eq!(check(ROUNDED).unwrap().rounded, 1);
     assert_eq!(check(SPLIT).unwrap().goal, Goal::Infeasible);
-    // A file with decimals, and one with a bound on one side only.
+    // The first file has decimals. Both files have a bound on only one side.
     let one_side = ROUNDED.replace("c L 5", "c L 5.0").replace("range 2 2", "range -inf 2");
     check(&one_side.replace("SOL 1\nbest 1  0 2", "SOL 0")).unwrap();
     check(&ROUNDED.replace("range 2 2", "range 1 inf")).unwrap();
@@ -96,7 +96,7 @@ fn bad_files() {
     }
 }
 
-/// Returns all exported files that are small enough to be checked again.
+/// Returns all exported files that are small enough to be checked again and again.
 fn files() -> Vec<File> {
     let mut files = Vec::new();
     for fixture in accepted_of(Kind::Allocation) {
@@ -114,8 +114,8 @@ fn files() -> Vec<File> {
     files
 }
 
-/// Damage that leaves no proof: a bound below the proven one, a solution beyond every capacity, a multiplier of the
-/// wrong sign.
+/// Some damage leaves no proof: a bound below the proven bound, a solution beyond every capacity, and a
+/// multiplier with the wrong sign.
 #[test]
 fn certain_damage_is_refused() {
     let mut tried = 0;
@@ -166,7 +166,7 @@ fn certain_damage_is_refused() {
     assert!(tried > 1000, "{tried}");
 }
 
-/// If a damaged file is still accepted, its statement is true.
+/// If a damaged file is still accepted, its statement must be true.
 #[test]
 fn what_is_accepted_is_true() {
     let files: Vec<File> = files().into_iter().filter(|file| file.text.len() < 4_000).collect();
@@ -187,7 +187,7 @@ fn what_is_accepted_is_true() {
     assert!(accepted > 500 && refused > 10_000, "{accepted} accepted, {refused} refused");
 }
 
-/// Returns the file with one or two of its words changed.
+/// Returns the file with one or two changed words.
 fn changed(text: &str, rng: &mut Pcg64) -> String {
     let start = text.find("VER").unwrap();
     let mut lines: Vec<Vec<String>> =
@@ -218,8 +218,8 @@ fn changed(text: &str, rng: &mut Pcg64) -> String {
     lines.iter().map(|line| line.join(" ") + "\n").collect()
 }
 
-/// Returns whether the stated range is true, by solving the programme. Whole programmes are solved by trying
-/// points.
+/// Returns `true` if the stated range is true. Linear programmes are solved, and for integer programmes whole
+/// points are tried.
 fn is_true(checked: &Checked) -> bool {
     let Goal::Range { lower, upper } = &checked.goal else { return true };
     let (best, bound) = if checked.minimise { (upper, lower) } else { (lower, upper) };
@@ -238,8 +238,8 @@ fn is_true(checked: &Checked) -> bool {
     }
 }
 
-/// Returns the linear relaxation of the programme, in which a free variable is the difference of two non-negative
-/// ones.
+/// Returns the linear relaxation of the programme. A free variable is written as the difference of two
+/// non-negative variables.
 fn relaxed(checked: &Checked, sign: i32) -> Dense {
     let n = checked.variables.len();
     let row = |left: &Linear, factor: i32| {
@@ -262,7 +262,7 @@ fn relaxed(checked: &Checked, sign: i32) -> Dense {
     dense
 }
 
-/// Returns whether a whole point near 0 is feasible and has an objective above the bound.
+/// Returns `true` if a whole point near 0 is feasible and has an objective above the bound.
 fn any_above(checked: &Checked, sign: i32, bound: &Rational) -> bool {
     let n = checked.variables.len();
     let most: i64 = if n <= 3 { 7 } else { 3 };

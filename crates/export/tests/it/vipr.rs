@@ -1,4 +1,4 @@
-//! Exported files, read by the test kit's own checker of VIPR.
+//! Tests of exported files, which the test kit's own checker of VIPR reads.
 
 use evenhand_exact::ratio::{self, PricingProof, TreeNode, worst_load};
 use evenhand_exact::{Axiom, Certificate, Evidence, Instance};
@@ -16,7 +16,7 @@ use rand_pcg::Pcg64;
 
 use crate::written::{Written, of_certificate, of_ratio, of_worst_load};
 
-/// Checks that every file is valid and in the form that the strictest checkers read.
+/// Checks that every file is valid and has the form that the strictest checkers require.
 fn checked(export: &Written) -> Vec<(&str, Checked)> {
     let mut names: Vec<&str> = export.files.iter().map(|file| file.name.as_str()).collect();
     names.sort_unstable();
@@ -24,7 +24,7 @@ fn checked(export: &Written) -> Vec<(&str, Checked)> {
     let each = export.files.iter().map(|file| {
         let checked =
             check(&file.text).unwrap_or_else(|fault| panic!("{}: {fault}\n{}", file.name, file.text));
-        // There is a line for each derivation, no coefficient is 0, and there is an objective with a bound.
+        // Each derivation has its own line, no coefficient is 0, and the file has an objective with a bound.
         assert_eq!(checked.zeros, 0, "{}", file.name);
         assert!(!file.text.contains("OBJ max\n0\n"), "{}", file.name);
         let (_, derivations) = file.text.split_once("DER ").expect("derivations");
@@ -63,14 +63,15 @@ fn assert_margins(certificate: &Certificate, files: &[(&str, Checked)]) {
             _ => panic!("{claim:?}"),
         };
         let Some((_, file)) = files.iter().find(|(of, _)| *of == name) else {
-            // Claims with irrational powers and with limits of groups have no file.
+            // Claims with irrational powers have no file, and neither do claims with limits of groups.
             let is_irrational = claim.alpha.as_ref().is_some_and(|alpha| !alpha.is_integer());
             assert!(is_irrational || certificate.problem.groups().have_limits(), "{name}");
             continue;
         };
         let (lower, upper) = range(file);
         let gap = upper.expect("a bound") - &lower;
-        // A gap of proportional fairness is a fraction of the worth of the tasks, which is the lower end.
+        // The gap of proportional fairness is a fraction of the worth of the tasks, which is the lower end of
+        // the range.
         let proven = if claim.axiom == Axiom::Proportional { gap / lower } else { gap };
         assert_eq!(-proven, *margin, "{name}");
     }
@@ -85,7 +86,7 @@ fn accepted_certificates_of_allocations() {
         let files = checked(&export);
         assert_margins(&certificate, &files);
         n_files += files.len();
-        // Every claim has a file, or a reason for having none.
+        // Every claim has a file, or a reason why it has no file.
         assert!(files.len() + export.left_out.len() >= certificate.claims.len(), "{}", fixture.name);
     }
     assert!(n_files >= 25, "{n_files}");
@@ -115,7 +116,7 @@ fn accepted_certificates_of_worst_loads() {
     assert!(n_files > 10, "{n_files}");
 }
 
-/// Checks that the files prove what the certificate claims about the optimum.
+/// Checks that the files prove the claims of the certificate about the optimum.
 fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Written) {
     let files = checked(export);
     let file = |name: &str| &files.iter().find(|(of, _)| *of == name).unwrap_or_else(|| panic!("{name}")).1;
@@ -138,8 +139,8 @@ fn random_optima() {
         let optimum = optima::optimum(&mut rng, round % 3 == 0);
         let (problem, allocation) = (&optimum.problem, &optimum.allocation);
         let instance = Instance::new(problem, allocation).unwrap();
-        // This evidence needs user weights of at least 1/g_n, where g_n is the number of tasks that user n could have
-        // alone.
+        // This evidence requires user weights of at least 1/g_n, where g_n is the number of tasks that user n
+        // could have alone.
         let mut prices = optimum.prices.clone();
         let active = || (0..problem.n_users()).filter(|&n| instance.is_active(n));
         let least = active().map(|n| Rational::from(&prices.user_weights[n] * instance.scale(n))).min();
@@ -174,7 +175,7 @@ fn random_ratios() {
     assert!(trees > 40, "{trees}");
 }
 
-/// Boxes without a configuration, since bounds cross or lower bounds do not fit.
+/// Boxes without a configuration: their bounds cross, or their lower bounds do not fit on the server.
 #[test]
 fn empty_boxes() {
     let fixture = accepted_of(Kind::Ratio).into_iter().find(|fixture| fixture.name == "pools").unwrap();
@@ -182,7 +183,8 @@ fn empty_boxes() {
     let PricingProof::Tree { nodes, .. } = &mut certificate.optimum.pricing[0] else { panic!() };
     let [leaf] = nodes[..] else { panic!("{nodes:?}") };
     let split = |at| TreeNode::Split { job: 0, at };
-    // 90 jobs do not fit. At least 90 and at most 79 jobs is a contradiction. At least 2 implies at least 1.
+    // 90 jobs do not fit. At least 90 jobs and at most 79 jobs are a contradiction. At least 2 jobs imply at
+    // least 1 job.
     *nodes = vec![split(90), split(80), leaf, leaf, split(2), split(1), leaf, leaf, leaf];
     let export = of_ratio(&certificate).unwrap();
     assert_ratio(&certificate, &export);
@@ -200,7 +202,7 @@ fn what_has_no_linear_programme_is_listed() {
     assert_eq!(names, ["pareto-optimal.vipr", "max-min-drfh-level-1.vipr"]);
 }
 
-/// The files have no rows for limits of groups, so claims that depend on such limits have no file.
+/// The files have no rows for the limits of groups, so claims that depend on such limits have no file.
 #[test]
 fn what_is_optimal_within_limits_has_no_file() {
     for (name, certificate) in examples::good_certificates() {

@@ -1,4 +1,4 @@
-//! Files of an export, collected in memory.
+//! Collects the files of an export in memory.
 
 use std::fmt::Display;
 
@@ -6,13 +6,13 @@ use evenhand_exact::Certificate;
 use evenhand_exact::ratio::{RatioCertificate, worst_load::WorstLoadCertificate};
 use evenhand_export::{ExportError, LeftOut, Write};
 
-/// A written file.
+/// A file that was written.
 pub struct File {
     pub name: String,
     pub text: String,
 }
 
-/// All files, and the claims that have none.
+/// All files, and the claims without a file.
 pub struct Written {
     pub files: Vec<File>,
     pub left_out: Vec<LeftOut>,

@@ -1,4 +1,5 @@
-//! Stacked bars of the usage of every resource of every server class by user, in rows of at most three small pictures.
+//! Stacked bars that show each user's usage of every resource of every server class, in rows of at most three
+//! small pictures.
 
 use evenhand_problem::printable;
 use maud::{Markup, html};
@@ -6,7 +7,7 @@ use maud::{Markup, html};
 use crate::plot::Bars;
 use crate::text::percent_of;
 
-/// Returns the bars, and the key to their colours.
+/// Returns the bars and the legend of their colours.
 pub(super) fn bars(of: &Bars, classes: usize) -> Markup {
     html! {
         ul class="key" aria-label="Key" {

@@ -1,4 +1,4 @@
-//! Certificates within a page, as links that a browser saves.
+//! Certificates on a page, as links that a browser can save.
 
 use std::io::Write;
 
@@ -10,19 +10,19 @@ use flate2::write::GzEncoder;
 use maud::{Markup, html};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// The characters that stand for themselves in a `data` link, besides letters and digits.
+/// The characters other than letters and digits that are not escaped in a `data` link.
 pub(super) const PLAIN: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
-/// The longest certificate that becomes a link uncompressed, in bytes. Longer certificates are compressed to about a
-/// tenth.
+/// The largest size in bytes of a certificate that becomes a link without compression. Longer certificates
+/// are compressed to about a tenth of their size.
 const LONGEST_PLAIN: usize = 20_000;
-/// The most bytes that the links of a page may take in total, so that the page can be sent.
+/// The largest number of bytes of all certificate links of a page, so that the page can be sent.
 const MOST: usize = 1_500_000;
 
-/// The space left for certificates on a page.
+/// The free space for certificates on a page.
 pub(super) struct Room {
-    /// The bytes that links may still take.
+    /// The number of bytes that links may still use.
     left: usize,
-    /// Whether the page has a certificate.
+    /// True if the page has a certificate.
     has_some: bool,
 }
 
@@ -31,17 +31,18 @@ impl Room {
         Self { left: MOST, has_some: false }
     }
 
-    /// Returns whether the page has a certificate.
+    /// Returns `true` if the page has a certificate.
     pub(super) const fn has_some(&self) -> bool {
         self.has_some
     }
 
-    /// Returns the certificate as a link, or a sentence on how to get it.
+    /// Returns the certificate as a link. Returns a sentence that tells how to get it if there is no space
+    /// for the link.
     pub(super) fn link(&mut self, name: &str, certificate: &Certificate) -> Markup {
         if certificate.claims.is_empty() {
             return html! {};
         }
-        // Checkers accept unusual options only if they are asked to.
+        // Checkers accept unusual options only on request.
         let is_wide = certificate.tolerance > Rational::from((1, 1_000_000));
         let asked = Asked {
             by_time: certificate.allocation.sharing == Sharing::Tdm,
@@ -64,10 +65,10 @@ impl Room {
 /// The options that a checker needs for a certificate.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Whether servers may be shared by time.
+    /// True if the checker must accept servers that are shared by time.
     pub by_time: bool,
-    /// The tolerance that `evenhand-check` has to accept, if it is larger than the default. The checker within the page
-    /// uses the tolerance that the reader enters there.
+    /// The tolerance that `evenhand-check` must accept, if it is larger than the default. The checker on the
+    /// page uses the tolerance that the reader enters there.
     pub tolerance: Option<String>,
 }
 
@@ -78,7 +79,7 @@ pub(super) struct Link<'a> {
     address: String,
     /// The name of the certificate file.
     file: String,
-    /// The name of the saved file, which may be compressed.
+    /// The name of the saved file. The file may be compressed.
     saved: String,
 }
 
@@ -93,7 +94,8 @@ impl<'a> Link<'a> {
         Self { name, asked, address, file, saved }
     }
 
-    /// Returns the link, which the script of [`super::check`] looks up, and the command that verifies its certificate.
+    /// Returns the link, for which the script of [`super::check`] searches, and the command that verifies the
+    /// certificate.
     pub(super) fn show(&self) -> Markup {
         let Self { name, asked, address, file, saved } = self;
         let sharing = if asked.by_time { " --sharing tdm" } else { "" };
@@ -123,12 +125,12 @@ fn data(kind: &str, text: &str) -> String {
 
 fn packed(text: &str) -> String {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
-    // Writing into memory cannot fail.
+    // Writing to memory cannot fail.
     let bytes = encoder.write_all(text.as_bytes()).and_then(|()| encoder.finish()).unwrap_or_default();
     data("application/gzip;base64,", &BASE64.encode(&bytes))
 }
 
-/// Returns a link with a table for spreadsheets.
+/// Returns a link to a table for spreadsheets.
 pub(super) fn csv(name: &str, text: &str) -> Markup {
     html! {
         p class="only-screen" {

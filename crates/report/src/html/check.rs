@@ -1,4 +1,5 @@
-//! The section of a page that checks its certificates in the browser, by `evenhand-proof` in JavaScript (docs/proof.md).
+//! The section of a page that checks the certificates of the page in the browser. The checker is
+//! `evenhand-proof` in JavaScript (docs/proof.md).
 
 use std::io::Read;
 use std::sync::LazyLock;
@@ -7,25 +8,25 @@ use data_encoding::BASE64;
 use flate2::read::GzDecoder;
 use maud::{Markup, PreEscaped, html};
 
-/// The compressed checker, which `make proof` builds.
+/// The compressed checker, which `make proof` creates.
 const PACKED: &[u8] = include_bytes!("proof.js.gz");
-/// The unpacked checker.
+/// The uncompressed checker.
 static PROGRAM: LazyLock<String> = LazyLock::new(|| {
     let mut text = String::new();
-    // If unpacking fails, the text stays empty, and the page reports that the checker is missing. A test below makes
-    // sure that it succeeds.
+    // If the checker cannot be uncompressed, the text stays empty, and the page reports that the checker is
+    // missing. A test below checks that this does not happen.
     let _ = GzDecoder::new(PACKED).read_to_string(&mut text);
     text
 });
 /// The script of the button.
 pub(super) const SCRIPT: &str = include_str!("check.js");
 
-/// Returns the checker as a browser runs it. A page allows it by its hash.
+/// Returns the checker as JavaScript. The policy of a page allows it by its hash.
 pub(super) fn program() -> &'static str {
     &PROGRAM
 }
 
-/// Returns the card with the button and the packed checker.
+/// Returns the card with the button and the compressed checker.
 pub(super) fn card() -> Markup {
     html! {
         section class="card only-screen" id="check" aria-labelledby="check-title" {

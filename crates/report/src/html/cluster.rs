@@ -1,4 +1,5 @@
-//! The page of a running cluster: the answer in sentences, the usage of every queue next to its fair share, and waiting tasks.
+//! The page of a running cluster: the answer in sentences, the usage of every queue next to its fair share,
+//! and the waiting tasks.
 
 use evenhand_cluster::reported::Compared;
 use evenhand_cluster::{Row, Verdict};
@@ -16,15 +17,16 @@ use crate::pictures::holdings_of_queues;
 use crate::table::{Cell, Column, Form, Table};
 use crate::text::{amount, few};
 
-/// The most queues with bars, and the most resources with a bar in a queue: more do not fit a page.
+/// The largest number of queues with bars, followed by the largest number of resources with a bar in a queue.
+/// More bars do not fit on a page.
 const MOST_QUEUES: usize = 24;
 const MOST_RESOURCES: usize = 6;
-/// The most lines of the tables of waiting tasks and of guarantees.
+/// The largest number of lines in the tables of waiting tasks and of guarantees.
 const MOST_LINES: usize = 40;
-/// The most queues that a line names.
+/// The largest number of queues that a line names.
 const MOST_NAMES: usize = 4;
 
-/// Returns the page of a verdict, as operators send it to teams.
+/// Returns the page of a verdict. Operators send such pages to teams.
 #[must_use]
 pub fn document(snapshot: &Snapshot, verdict: &Verdict, compared: &[Compared]) -> String {
     let problem = &verdict.problem;
@@ -96,8 +98,8 @@ fn waiting(snapshot: &Snapshot) -> Page {
     Page::new().table(table.at_most(MOST_LINES, "users and reasons"))
 }
 
-/// Returns a row for each group and resource in which a queue uses less than its guarantee: these queues, and the queues that use
-/// more than their guarantee.
+/// Returns a row for each group and resource in which a queue uses less than its guarantee. The row contains
+/// these queues, and the queues that use more than their guarantees.
 fn lending(verdict: &Verdict) -> Table {
     let problem = &verdict.problem;
     let rows = &verdict.queues;
@@ -137,7 +139,7 @@ fn lending(verdict: &Verdict) -> Table {
     table
 }
 
-/// Returns a bar for every queue and resource: the usage, with a mark at the fair share.
+/// Returns a bar for every queue and resource. The bar shows the usage, and a mark shows the fair share.
 fn pictures(verdict: &Verdict) -> Markup {
     let problem = &verdict.problem;
     let has = |row: &&Row, r: usize| !row.usage[r].is_zero() || !row.fair_share[r].is_zero();
@@ -168,7 +170,7 @@ fn pictures(verdict: &Verdict) -> Markup {
     }
 }
 
-/// Returns the bar of a queue. `most` is the amount at the right end.
+/// Returns the bar of a queue. `most` is the amount at the right end of the bar.
 fn bar(verdict: &Verdict, row: &Row, r: usize, most: &Rational) -> Markup {
     let part = |value: &Rational| 100.0 * to_f64(&Rational::from(value / most));
     let percent = |value: &Rational| format!("{:.3}%", part(value));

@@ -1,5 +1,6 @@
-//! A comparison as a document: the answer in sentences, a plot of fairness against throughput, the axioms by mechanism, the tasks
-//! of users, and every allocation with its verdicts and the certificate that proves them.
+//! A comparison as a document: the answer in sentences, a plot of fairness against throughput, the axioms by
+//! mechanism, and the tasks of users. Every allocation is shown with its verdicts and the certificate that
+//! proves them.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_problem::format::problem_sha256;
@@ -22,14 +23,14 @@ use crate::table::markup::{cut, folded};
 use crate::table::{Cell, Form, Table};
 use crate::text::few;
 
-/// The most rows of the tables of users and servers.
+/// The largest number of rows in the tables of users and servers.
 const LONGEST: usize = 40;
-/// The most resources that the line of facts names.
+/// The largest number of resources in the line of facts.
 const NAMED: usize = 6;
 
-/// Returns the document of a comparison on `problem`. With `all_users`, lists of users are never folded.
+/// Returns the document of a comparison on `problem`. If `all_users` is set, lists of users are never folded.
 ///
-/// The document needs no other file; certificates are links within it.
+/// The document needs no other file, because certificates are links that contain their data.
 #[must_use]
 pub fn document(problem: &Problem, columns: &[Compared], all_users: bool) -> String {
     let judgement = Judgement::new(problem, columns);
@@ -118,7 +119,7 @@ fn side_by_side(problem: &Problem, columns: &[Compared], all_users: bool) -> Mar
     }
 }
 
-/// Returns the section of one allocation: the usage of each user, and every verdict with its certificate.
+/// Returns the section of an allocation: the usage of each user, and every verdict with its certificate.
 fn of_column(
     problem: &Problem,
     columns: &[Compared],
@@ -151,7 +152,7 @@ fn of_column(
     }
 }
 
-/// Returns a table that is cut after its first rows, and says how many more there are.
+/// Returns a table with only its first rows, and with the number of further rows.
 pub(super) fn table_of(table: &Table, label: &str) -> Markup {
     PreEscaped(cut(table, label))
 }
@@ -180,8 +181,8 @@ fn servers(problem: &Problem) -> Table {
     table.table().at_most(LONGEST, "server classes")
 }
 
-/// Returns the table of demands. If the demand of a user depends on the class, the demand on its first allowed class is
-/// shown.
+/// Returns the table of demands. If the demand of a user depends on the class, the table shows the demand on
+/// the first class that the user may use.
 fn demands(problem: &Problem) -> Table {
     let first = |n: usize| problem.classes_of(n).next().unwrap_or(0);
     let table = Table::of(problem.users().iter().enumerate())

@@ -1,4 +1,5 @@
-//! The usage of groups: a bar for every group and resource, with marks at its guarantee, limit and fair share.
+//! The usage of groups: every group and resource has a bar, with marks at its guarantee, limit and fair
+//! share.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_exact::{Axiom, Outcome};
@@ -11,11 +12,13 @@ use super::opening::shown;
 use crate::by_group::{Held, by_group, group_table};
 use crate::text::amount;
 
-/// The most groups with bars, and the most resources with a bar in a group: more do not fit a page.
+/// The largest number of groups with bars, followed by the largest number of resources with a bar in a group.
+/// More bars do not fit on a page.
 const MOST_GROUPS: usize = 24;
 const MOST_RESOURCES: usize = 6;
 
-/// Returns the allocation of `tree` and the name of its column, if it is proven to follow the rule of the groups.
+/// Returns the allocation of `tree` and the name of its column. Returns `None` unless it is proven to follow
+/// the rule of the groups.
 pub(super) fn due(columns: &[Compared]) -> Option<(&str, &Allocation)> {
     let is_tree = |judged: &Judged| {
         let own = judged.own.as_ref().filter(|(axiom, _)| *axiom == Axiom::Tree);
@@ -25,8 +28,8 @@ pub(super) fn due(columns: &[Compared]) -> Option<(&str, &Allocation)> {
     shown(columns).find(|(_, judged)| is_tree(judged)).map(|(name, judged)| (name, &judged.allocation))
 }
 
-/// Returns the bars and the table, or nothing if there are no groups. `due` is the allocation that defines the fair shares, with
-/// the name of its column.
+/// Returns the bars and the table. Returns nothing if there are no groups. `due` is the allocation that
+/// defines the fair shares, with the name of its column.
 pub(super) fn groups(problem: &Problem, allocation: &Allocation, due: Option<(&str, &Allocation)>) -> Markup {
     let by = due.map(|(_, allocation)| allocation);
     let Some(table) = group_table(problem, allocation, by) else { return html! {} };

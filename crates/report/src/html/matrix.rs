@@ -1,4 +1,4 @@
-//! The axioms by mechanism: a cell for every examined axiom, which opens to its evidence.
+//! The axioms by mechanism. Every examined axiom has a cell, which opens to show its evidence.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_exact::{Axiom, Outcome, Parameters};

@@ -1,5 +1,5 @@
-//! Self-contained HTML documents: they load no fonts, pictures or scripts from servers. Everything except sorting tables and
-//! checking certificates works without a script.
+//! Self-contained HTML documents. They load no fonts, pictures or scripts from servers. Everything except
+//! sorting tables and checking certificates works without scripts.
 
 mod bars;
 mod certificate;
@@ -28,14 +28,15 @@ pub use cluster::document as cluster;
 pub use comparison::document as comparison;
 pub use over_time::document as over_time;
 
-/// The style of documents, on screen and on paper.
+/// The style sheet of documents, for screens and for paper.
 const STYLE: &str = include_str!("style.css");
 /// The script that sorts tables.
 const SCRIPT: &str = include_str!("sort.js");
 
-/// Returns the content security policy of a document: it may load the style sheet and the scripts with these hashes, and pictures
-/// within it. No attribute may style an element, no form may be sent, and addresses are relative to the document. With `checks`, it
-/// may also start the worker that checks certificates, which is created within the page.
+/// Returns the content security policy of a document. The document may load the style sheet and the scripts
+/// with these hashes, and pictures that it contains. No attribute may style an element, no form may be sent,
+/// and addresses are relative to the document. If `checks` is set, the document may also start the worker
+/// that checks certificates, which the page creates itself.
 fn policy(checks: bool) -> String {
     let hash = |text: &str| format!("'sha256-{}'", BASE64.encode(&Sha256::digest(text)));
     let (scripts, workers) = match checks {
@@ -48,8 +49,8 @@ fn policy(checks: bool) -> String {
     )
 }
 
-/// Returns a complete document with a title, which is text, and a body, which is HTML. With `checks`, the body contains links to
-/// certificates (`link`), and the document gets the card that checks them.
+/// Returns a complete document with a title, which is text, and a body, which is HTML. If `checks` is set,
+/// the body contains links to certificates (`link`), and the document gets the card that checks them.
 #[must_use]
 pub fn document(title: &str, body: &str, checks: bool) -> String {
     let body = html! {
@@ -59,7 +60,7 @@ pub fn document(title: &str, body: &str, checks: bool) -> String {
     page(title, "", &body, checks)
 }
 
-/// Returns the answer in sentences, with which a document opens.
+/// Returns the answer in sentences, with which a document begins.
 #[must_use]
 pub fn short(sentences: &[String]) -> String {
     let markup = html! {
@@ -71,8 +72,8 @@ pub fn short(sentences: &[String]) -> String {
     markup.into_string() + "\n"
 }
 
-/// Returns a picture of [`crate::plot`] for a document, with its caption. The picture keeps its size, so that its letters can be
-/// read, and scrolls by itself if it is wider than the window.
+/// Returns a picture of [`crate::plot`] with its caption for use in a document. The size of the picture is
+/// fixed, so that its letters are legible. A picture that is wider than the window scrolls separately.
 #[must_use]
 pub fn picture(svg: &str, says: &str) -> String {
     let named = format!("<svg role=\"img\" aria-label=\"{}\" ", Medium::Html.show(says));
@@ -85,22 +86,22 @@ pub fn picture(svg: &str, says: &str) -> String {
     markup.into_string() + "\n"
 }
 
-/// Returns the link to a certificate within a document that checks it.
+/// Returns the link to a certificate in a document that checks the certificate.
 pub(crate) fn link(name: &str, text: &str) -> String {
     certificate::Link::new(name, text, Asked::default()).show().into_string() + "\n"
 }
 
-/// Adds sentences above the body of a document, such as that its answer is old.
+/// Adds sentences above the body of a document, for example that its answer is old.
 #[must_use]
 pub fn with_notice(document: &str, sentences: &[String]) -> String {
     let notice = html! { div class="card notice" role="status" { @for sentence in sentences { p { (printable(sentence)) } } } };
     document.replacen("<main>", &format!("<main>{}", notice.into_string()), 1)
 }
 
-/// The most files next to a document that are named.
+/// The largest number of files next to a document to which the document links.
 const MOST_FILES: usize = 40;
 
-/// Returns links to files next to a document.
+/// Returns links to files in the folder of a document.
 pub(crate) fn files(names: &[String]) -> String {
     let markup = html! {
         h3 { "Files" }
@@ -114,7 +115,8 @@ pub(crate) fn files(names: &[String]) -> String {
     markup.into_string() + "\n"
 }
 
-/// Returns a [`document`] with a line of facts below the title. With `checks`, its body contains [`check::card`].
+/// Returns a [`document`] with a line of facts below the title. If `checks` is set, its body contains
+/// [`check::card`].
 fn page(title: &str, facts: &str, body: &Markup, checks: bool) -> String {
     let title = printable(title);
     let markup = html! {
@@ -141,7 +143,8 @@ fn page(title: &str, facts: &str, body: &Markup, checks: bool) -> String {
     markup.into_string() + "\n"
 }
 
-/// Returns a document with one unchanged certificate under the name of its file, the output of the kernel, and the checker.
+/// Returns a document with an unchanged certificate and the name of its file, the output of the kernel, and
+/// the checker.
 #[must_use]
 pub fn certificate(name: &str, text: &str, said: &[String], asked: Asked) -> String {
     let body = html! {
@@ -155,7 +158,7 @@ pub fn certificate(name: &str, text: &str, said: &[String], asked: Asked) -> Str
     page(name, "A certificate, and a checker for it", &body, true)
 }
 
-/// Returns a number as a decimal, with the exact number as its title.
+/// Returns a number as a decimal. The exact number is the title of its element.
 fn number(value: &Rational) -> Markup {
     let shown = decimal(value);
     html! { span title=[exact_behind(&shown, value)] { (shown) } }

@@ -1,4 +1,5 @@
-//! The answer in sentences: the axioms that each mechanism satisfies or violates, and the users that lose.
+//! The answer in sentences: the axioms that each mechanism satisfies or violates, and the users that are
+//! worse off.
 
 use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::{Axiom, Claim, Outcome};
@@ -9,7 +10,7 @@ use super::number;
 use crate::certificate::words;
 use crate::text::few;
 
-/// The usual axioms of a fair allocation, each with its words in a sentence.
+/// The usual axioms of a fair allocation, each with the words for it in a sentence.
 const PROMISES: [(Axiom, &str); 7] = [
     (Axiom::Feasible, "everything fits"),
     (Axiom::WorkConserving, "no resource that a user could use is idle"),
@@ -19,14 +20,14 @@ const PROMISES: [(Axiom, &str); 7] = [
     (Axiom::Limits, "no group exceeds its limits"),
     (Axiom::Guarantees, "every group that wants its guarantee has it"),
 ];
-/// The most names in a list.
+/// The largest number of names in a list.
 const NAMED: usize = 6;
 
-/// The columns, judged by the usual axioms.
+/// The columns of a comparison, judged by the usual axioms.
 pub(super) struct Judgement<'a> {
     problem: &'a Problem,
     columns: &'a [Compared],
-    /// The usual axioms that were examined for some column and apply to it.
+    /// The usual axioms that were examined for at least one column and that apply to it.
     asked: Vec<(Axiom, &'static str)>,
 }
 
@@ -40,7 +41,7 @@ impl<'a> Judgement<'a> {
         Self { problem, columns, asked }
     }
 
-    /// Returns whether all usual axioms were examined and hold, possibly within the tolerance.
+    /// Returns `true` if all usual axioms were examined and hold, possibly within the tolerance.
     pub(super) fn keeps_all(&self, judged: &Judged) -> bool {
         !self.asked.is_empty()
             && self.asked.iter().all(|(axiom, _)| {
@@ -49,12 +50,12 @@ impl<'a> Judgement<'a> {
             })
     }
 
-    /// Returns whether the axiom is a usual one that was examined.
+    /// Returns `true` if the axiom is a usual axiom that was examined.
     pub(super) fn asks(&self, axiom: Axiom) -> bool {
         self.asked.iter().any(|(of, _)| *of == axiom)
     }
 
-    /// Returns the paragraph at the head of the page.
+    /// Returns the first paragraph of the page.
     pub(super) fn sentences(&self) -> Markup {
         let fair: Vec<(&str, &Judged)> =
             shown(self.columns).filter(|(_, judged)| self.keeps_all(judged)).collect();
@@ -95,7 +96,7 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Returns the mechanisms that do not apply, folded if there are other results to show.
+    /// Returns the mechanisms that do not apply. They are folded if the page shows other results.
     fn not_applicable(&self) -> Markup {
         let all = without(self.columns, false);
         let count: usize = all.iter().map(|(names, ..)| names.len()).sum();
@@ -133,7 +134,7 @@ impl<'a> Judgement<'a> {
         }
     }
 
-    /// Returns the axioms that a column violates, with the evidence, and the users that get nothing.
+    /// Returns the axioms that a column violates, with the evidence, and the users without tasks.
     fn of(&self, name: &str, judged: &Judged) -> Markup {
         let certificate = &judged.examination.certificate;
         let constraints = Constraints::new(self.problem, certificate.allocation.sharing);
@@ -190,14 +191,14 @@ fn listed(names: &[String]) -> String {
     }
 }
 
-/// Returns the sentence on why columns have no allocation.
+/// Returns the sentence that explains why columns have no allocation.
 fn reason(names: &[String], word: &str, why: &str) -> Markup {
     html! { li { strong dir="auto" { (listed(names)) } " " (word) ": " (printable(why)) "." } }
 }
 
-/// Returns the columns without an allocation, grouped by the reason. Each group has the names, the words before the
-/// reason, and the reason. With `applies`, the groups are the mechanisms that apply but have no answer. Otherwise they
-/// are the mechanisms that do not apply.
+/// Returns the columns without an allocation, grouped by the reason. Each group consists of the names, the
+/// words before the reason, and the reason. If `applies` is set, the groups contain the mechanisms that apply
+/// but have no answer. Otherwise they contain the mechanisms that do not apply.
 fn without(columns: &[Compared], applies: bool) -> Vec<(Vec<String>, &'static str, &str)> {
     let mut all: Vec<(Vec<String>, &str)> = Vec::new();
     for column in columns {
@@ -223,7 +224,8 @@ fn without(columns: &[Compared], applies: bool) -> Vec<(Vec<String>, &'static st
     all.into_iter().map(|(names, why)| (names.clone(), words(&names), why)).collect()
 }
 
-/// Returns the weighted tasks that an allocation serves, as a fraction of the most that any allocation could serve.
+/// Returns the weighted tasks that an allocation serves, as a fraction of the largest number that any
+/// allocation could serve.
 pub(super) fn served(judged: &Judged) -> Option<Rational> {
     judged.price_of_fairness.as_ref().filter(|price| !price.is_zero()).map(|price| price.clone().recip())
 }

@@ -1,4 +1,5 @@
-//! The page of a history: usage and fair shares of queues as lines over time, and the areas that a queue lacked.
+//! The page of a history: the usage and fair shares of queues as lines over time, and the amounts that queues
+//! lacked as areas.
 
 use std::fmt::Write;
 
@@ -10,9 +11,9 @@ use crate::over_time::{Line, OverTime, duration, said, utc};
 use crate::page::Page;
 use crate::table::Form;
 
-/// The most pictures on a page: more do not fit, and the table has all queues.
+/// The largest number of pictures on a page. More pictures do not fit, and the table shows all queues.
 const MOST: usize = 40;
-/// The width and the height of a picture in its own units, which are stretched to the page.
+/// The width and the height of a picture in its own units. The page stretches them.
 const WIDTH: f64 = 1200.0;
 const HEIGHT: f64 = 300.0;
 
@@ -47,7 +48,7 @@ pub fn document(history: &OverTime) -> String {
     page(&history.title, &facts, &body, false)
 }
 
-/// Returns the sentence on how many verdicts a column has.
+/// Returns the sentence that states how many verdicts a column has.
 fn thinned(history: &OverTime) -> String {
     let columns = history.unknown.len();
     let width = (history.span[1] - history.span[0]) as f64 / 1000.0 / columns as f64;
@@ -94,19 +95,19 @@ fn picture(history: &OverTime, line: &Line) -> Markup {
     }
 }
 
-/// Returns the left end of a column.
+/// Returns the horizontal position of the left end of a column.
 fn left(column: usize, columns: usize) -> i64 {
     (WIDTH * column as f64 / columns as f64).round() as i64
 }
 
-/// Returns the height of a value in a picture, where 0 is at the bottom.
+/// Returns the vertical position of a value in a picture. The value 0 is at the bottom.
 fn height(line: &Line, value: f64) -> i64 {
     let most = line.most();
     let part = if most > 0.0 { value / most } else { 0.0 };
     (HEIGHT - 2.0 - (HEIGHT - 4.0) * part).round() as i64
 }
 
-/// Returns the path of a line that is level within each column, with a gap where a column has no verdict.
+/// Returns the path of a line that is horizontal in each column. Columns without a verdict are gaps.
 fn steps(line: &Line, value: impl Fn(&crate::over_time::Column) -> f64) -> String {
     let (mut path, mut last) = (String::new(), None);
     let columns = line.columns.len();
@@ -118,7 +119,7 @@ fn steps(line: &Line, value: impl Fn(&crate::over_time::Column) -> f64) -> Strin
                 Some(last) if last != y => write!(path, "V{y}"),
                 Some(_) => Ok(()),
             };
-            // A horizontal line over several columns is written once, after its last column.
+            // A horizontal line over several columns is written only once, after its last column.
             let goes_on = line.columns.get(at + 1).and_then(Option::as_ref).map(|of| height(line, value(of)));
             if goes_on != Some(y) {
                 let _ = write!(path, "H{}", left(at + 1, columns));
@@ -129,7 +130,7 @@ fn steps(line: &Line, value: impl Fn(&crate::over_time::Column) -> f64) -> Strin
     path
 }
 
-/// Returns the path of the areas between two values, for columns that have them.
+/// Returns the path of the areas between two values, for the columns that have these values.
 fn areas(line: &Line, between: impl Fn(&crate::over_time::Column) -> Option<[f64; 2]>) -> String {
     let mut path = String::new();
     let columns = line.columns.len();
@@ -144,7 +145,7 @@ fn areas(line: &Line, between: impl Fn(&crate::over_time::Column) -> Option<[f64
     path
 }
 
-/// Returns the path of the columns without a verdict. Columns next to each other are one area.
+/// Returns the path of the columns without a verdict. Adjacent columns are one area.
 fn unknown(columns: &[bool]) -> String {
     let mut path = String::new();
     let mut at = 0;

@@ -1,4 +1,4 @@
-//! The plot of fairness against throughput, with a point for each mechanism.
+//! The plot of fairness against throughput, in which each mechanism is a point.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_problem::number::to_f64;
@@ -8,32 +8,33 @@ use maud::{Markup, html};
 use super::opening::{Judgement, served, shown};
 use crate::text::percent;
 
-/// The height of the picture, in pixels.
+/// The height of the picture in pixels.
 const HEIGHT: f64 = 260.0;
 /// The space at the left and at the right for axes and points, as fractions of the width.
 const LEFT: f64 = 0.06;
 const RIGHT: f64 = 0.04;
-/// The space above and below, in pixels.
+/// The space above and below the plot in pixels.
 const ABOVE: f64 = 44.0;
 const BELOW: f64 = 34.0;
-/// The radius of a point, in pixels.
+/// The radius of a point in pixels.
 const RADIUS: f64 = 6.0;
-/// The distances below which two points are drawn as one if both satisfy all usual axioms or both violate one. Otherwise the number
-/// of the second point stands below it. Fractions of the width and of the height, about two letters on the narrowest screen.
+/// The distances below which two points are close, as fractions of the width and of the height (about two
+/// letters on the narrowest screen). Close points are drawn as one point if both mechanisms satisfy all usual
+/// axioms or both violate an axiom. Otherwise the number of the second point is written below it.
 const NEAR: (f64, f64) = (0.075, 0.11);
 
-/// Mechanisms at the same point, or too close to tell them apart.
+/// Mechanisms at the same point, or at points that are too close to be distinguished.
 struct Place<'a> {
     x: f64,
     y: f64,
-    /// Whether the number stands below the point.
+    /// True if the number is written below the point.
     is_below: bool,
     names: Vec<String>,
     first: &'a Judged,
     keeps_all: bool,
 }
 
-/// Returns the picture, or nothing if it would not tell the mechanisms apart.
+/// Returns the picture. Returns nothing if the picture would not distinguish the mechanisms.
 pub(super) fn scatter(judgement: &Judgement<'_>, columns: &[Compared]) -> Markup {
     let stand = |(name, judged): (&str, &Judged)| {
         Some((name.to_owned(), served(judged)?, judged.least_weighted_share.clone()?, judged.clone()))

@@ -1,4 +1,4 @@
-//! The tasks of users: a line for every user, with a point for every mechanism.
+//! The tasks of users: every user has a line, with a point for every mechanism.
 
 use evenhand_certify::compare::{Compared, Judged};
 use evenhand_problem::number::to_f64;
@@ -9,7 +9,8 @@ use super::number;
 use super::opening::{Judgement, shown};
 use crate::table::markup::WRAPS;
 
-/// The most users that get a line. Users whose tasks differ most between the mechanisms come first.
+/// The largest number of users that get a line. Users whose numbers of tasks differ most between the
+/// mechanisms come first.
 const MOST: usize = 16;
 
 pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Compared]) -> Markup {
@@ -22,7 +23,7 @@ pub(super) fn strips(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
         let tasks = || all.iter().map(|(_, judged, _)| &judged.tasks[n]);
         (tasks().min().cloned().unwrap_or_default(), tasks().max().cloned().unwrap_or_default())
     };
-    // The difference between the most and the least tasks, as a fraction of the most.
+    // The difference between the largest and the least number of tasks, as a fraction of the largest number.
     let spread = |n: &usize| {
         let (least, most) = bounds(*n);
         std::cmp::Reverse(if most.is_zero() {

@@ -1,4 +1,4 @@
-//! A running cluster as documents: the verdict, the effect of a change, the tasks to move.
+//! A running cluster as JSON documents: the verdict, the effect of a change, and the tasks to move.
 
 use evenhand_cluster::reported::{Compared, Formula};
 use evenhand_cluster::script::{Named, Task};
@@ -120,7 +120,7 @@ fn claim_of(of: &str, claim: &Claim) -> Value {
     json!({"of": of, "axiom": claim.axiom.name(), "holds": claim.holds, "margin": claim.margin.as_ref().map(exact)})
 }
 
-/// Returns the tasks of a start that could start now, each with its server.
+/// Returns the tasks of a start that could happen now, each with its server.
 fn fit_of(snapshot: &Snapshot, problem: &Problem, fit: &Fit) -> Vec<Value> {
     let mut all = Vec::new();
     for (n, places) in &fit.assignment.parts {
@@ -136,7 +136,7 @@ fn fit_of(snapshot: &Snapshot, problem: &Problem, fit: &Fit) -> Vec<Value> {
     all
 }
 
-/// Returns a limit, server or class that is exceeded.
+/// Returns an exceeded limit of a group, server or class.
 fn excess(snapshot: &Snapshot, problem: &Problem, of: &Excess) -> Value {
     let resource = |r: usize| problem.resources()[r].as_str();
     let class = |i: usize| problem.servers()[i].name();
@@ -171,7 +171,8 @@ fn excess(snapshot: &Snapshot, problem: &Problem, of: &Excess) -> Value {
     }
 }
 
-/// Returns the effect of a change: the verdict before and after, the differences by queue, and the explanations of submitted tasks.
+/// Returns the effect of a change: the verdicts before and after the change, the differences by queue, and
+/// the explanations of submitted tasks.
 #[must_use]
 pub fn what_if(
     before: (&Snapshot, &Verdict),

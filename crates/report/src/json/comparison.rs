@@ -1,4 +1,4 @@
-//! Mechanisms side by side, as a document.
+//! Mechanisms next to each other, as a JSON document.
 
 use evenhand_certify::compare::{Compared, Judged, NoResult};
 use evenhand_exact::Claim;
@@ -12,7 +12,7 @@ fn text(value: Option<&Rational>) -> Option<String> {
     value.map(exact)
 }
 
-/// Returns every column with all its verdicts.
+/// Returns every column with all verdicts on its allocation.
 #[must_use]
 pub fn comparison(problem: &Problem, columns: &[Compared]) -> Value {
     let column = |column: &Compared| match &column.result {
@@ -43,8 +43,8 @@ fn of_judged(problem: &Problem, name: &str, judged: &Judged) -> Value {
     })
 }
 
-/// Returns the verdicts by axiom, with a parameter as `max-min:tsf`. The axiom that the mechanism is made for is also listed
-/// without its parameter.
+/// Returns the verdicts by axiom. The name of an axiom includes its parameter, as in `max-min:tsf`. The axiom
+/// for which the mechanism is designed is also listed without its parameter.
 fn axioms(problem: &Problem, judged: &Judged) -> Map<String, Value> {
     let mut axioms = Map::new();
     for claim in &judged.examination.certificate.claims {

@@ -3,11 +3,12 @@
 use evenhand_problem::number::{parse_result, to_f64};
 use serde_json::{Map, Value, json};
 
-/// The field that holds the decimals.
+/// The name of the field with the decimals.
 const FIELD: &str = "decimals";
 
-/// Returns the document with a field `decimals`: the same tree with only the numbers that are written as text, each as the
-/// nearest double. A number beyond the range of doubles is left out, or null in a list.
+/// Returns the document with an additional field `decimals`. This field repeats the tree of the document with
+/// only the numbers that are written as text, each as the nearest double. A number outside the range of
+/// doubles is left out. In a list it is null.
 #[must_use]
 pub fn with_decimals(document: Value) -> Value {
     let decimals = of(&document);
@@ -20,10 +21,11 @@ pub fn with_decimals(document: Value) -> Value {
     }
 }
 
-/// Returns the text of an object with the field `decimals` at its end. Everything else is unchanged.
+/// Returns the text of an object with an additional field `decimals` at its end. The rest of the text is not
+/// changed.
 ///
 /// # Errors
-/// The text is not valid JSON.
+/// If the text is not valid JSON.
 pub fn text_with_decimals(text: &str) -> Result<String, serde_json::Error> {
     let decimals = of(&serde_json::from_str(text)?);
     let end = text.rfind('}').filter(|_| decimals.is_some());
@@ -32,7 +34,7 @@ pub fn text_with_decimals(text: &str) -> Result<String, serde_json::Error> {
     Ok(format!("{},\n  \"{FIELD}\": {inner}\n{}", text[..end].trim_end(), &text[end..]))
 }
 
-/// Returns the decimals of a tree, or `None` if it has no number as text.
+/// Returns the decimals of a tree. Returns `None` if the tree contains no number as text.
 fn of(value: &Value) -> Option<Value> {
     match value {
         Value::String(text) => decimal(text).map(Value::from),
@@ -51,7 +53,8 @@ fn of(value: &Value) -> Option<Value> {
     }
 }
 
-/// Returns the nearest double of an exact number as documents write it: digits, possibly a sign and a fraction bar.
+/// Returns the double that is nearest to an exact number. Documents write exact numbers with digits, an
+/// optional sign and an optional fraction bar.
 fn decimal(text: &str) -> Option<f64> {
     let is_exact = text.chars().all(|c| c.is_ascii_digit() || matches!(c, '/' | '-'));
     let value = parse_result(text).ok().filter(|_| is_exact)?;

@@ -1,4 +1,4 @@
-//! The reasons for the allocation of a user, as a document.
+//! The explanation of a user's allocation as a JSON document.
 
 use evenhand_certify::explain::{Between, Bottleneck, Explanation, ExplanationVerdict, UnitOfRow};
 use evenhand_problem::{Constraints, Problem, Sharing};
@@ -104,7 +104,7 @@ fn of_row(problem: &Problem, row: &UnitOfRow) -> Value {
     fields
 }
 
-/// Adds `tasks`, or `at_least` and `at_most` if the exact number is not known.
+/// Adds the field `tasks`, or the fields `at_least` and `at_most` if the exact number is not known.
 fn state(fields: &mut Value, tasks: &Between) {
     match tasks.exact() {
         Some(tasks) => fields["tasks"] = json!(exact(tasks)),
@@ -115,7 +115,7 @@ fn state(fields: &mut Value, tasks: &Between) {
     }
 }
 
-/// Returns the number, or bounds on it.
+/// Returns the number, or the bounds on the number if it is not known exactly.
 fn number_or_bounds(value: &Between) -> Value {
     match value.exact() {
         Some(value) => json!(exact(value)),

@@ -1,4 +1,5 @@
-//! The examination of an allocation as a document, and the findings of a mechanism as fields of its document.
+//! The examination of an allocation as a JSON document, and the findings of a mechanism as fields of its
+//! document.
 
 use evenhand_certify::Examination;
 use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
@@ -29,8 +30,8 @@ pub fn allocation<'a>(problem: &'a Problem, outcome: &'a Outcome) -> AllocationD
     document
 }
 
-/// Returns the fields `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`, `iterations` and `integrality`, as far
-/// as the mechanism reports them.
+/// Returns those of the fields `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`,
+/// `iterations` and `integrality` that the mechanism reports.
 #[must_use]
 pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     let arithmetic = outcome.allocation.arithmetic;
@@ -109,7 +110,8 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     fields
 }
 
-/// Returns the starting points that were tried, their results, and whether another known answer serves more tasks.
+/// Returns the starting points of the searches and their results. Also returns whether another known answer
+/// serves more tasks.
 fn searched(search: &Search) -> Value {
     let starts =
         list(&search.tried, |tried| json!({"start": tried.start, "tasks": tried.tasks.as_ref().map(exact)}));
@@ -161,7 +163,7 @@ fn by_server(constraints: &Constraints<'_>, values: impl Iterator<Item = (usize,
     Value::Object(servers)
 }
 
-/// Returns the points of a trajectory: `c`, tasks by user, and the free fraction of every row.
+/// Returns the points of a trajectory: `c`, the tasks by user, and the free fraction of every row.
 fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint]) -> Value {
     list(steps, |step| {
         let tasks = problem.users().iter().zip(&step.tasks);
@@ -170,12 +172,12 @@ fn series(problem: &Problem, constraints: &Constraints<'_>, steps: &[SeriesPoint
     })
 }
 
-/// Returns the claims with their verdicts, and the exact answer that was asked for.
+/// Returns the claims with their verdicts. Also returns the exact answer of `polished`.
 #[must_use]
 pub fn examination(examination: &Examination, polished: Option<&Polished>) -> Value {
     let problem = &examination.certificate.problem;
     let certificate = &examination.certificate;
-    // The written certificate has the evidence by name.
+    // The written certificate contains the evidence with the names of users and servers.
     let written: Value = serde_json::from_str(&certificate.to_json()).unwrap_or_default();
     let claims = list(certificate.claims.iter().enumerate(), |(at, claim)| {
         let mut fields = written["claims"][at].clone();
@@ -218,7 +220,7 @@ pub fn examination(examination: &Examination, polished: Option<&Polished>) -> Va
     document("examination", summary)
 }
 
-/// Returns the packings by class, each with its part of the time.
+/// Returns the packings by class, each with its fraction of the time.
 fn schedule(problem: &Problem, packings: &[Packing]) -> Value {
     by_name(packings.chunk_by(|a, b| a.server == b.server).map(|of_class| {
         let packing = |packing: &Packing| {

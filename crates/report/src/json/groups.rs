@@ -1,4 +1,4 @@
-//! The levels of groups, the reasons for their usage, and their fair shares, as documents.
+//! The levels of groups, the explanation of their usage, and their fair shares, as JSON documents.
 
 use evenhand_mechanisms::tree::{
     Entitlements, Held, NodeKind, Reported, Rule, Settings, Standing, Stop, StopKind, Why,
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{by_name, document, exact, list};
 
-/// Returns the root, then every group and user in the order in which they would be served.
+/// Returns the root, followed by every group and user in the order in which they would be served.
 #[must_use]
 pub fn levels(standings: &[Standing]) -> Value {
     document("levels", json!({"nodes": list(standings, node)}))
@@ -46,7 +46,7 @@ fn node(standing: &Standing) -> Value {
     node
 }
 
-/// Returns the level of a group, its usage and free amounts, and the bounds that stop its users.
+/// Returns the level of a group, its usage and free amounts, and the bounds that block its users.
 #[must_use]
 pub fn why(problem: &Problem, why: &Why) -> Value {
     let resources = why.amounts.iter().map(|of| {
@@ -82,7 +82,7 @@ fn amounts(of: &[(String, Rational)]) -> Value {
     list(of, |(name, amount)| json!({"name": name, "amount": exact(amount)}))
 }
 
-/// Returns the bound that stops a user.
+/// Returns the bound that blocks a user.
 pub(super) fn what_stops(problem: &Problem, stop: &StopKind) -> Value {
     let resource = |r: &usize| &problem.resources()[*r];
     match stop {
@@ -107,8 +107,8 @@ pub(super) fn what_stops(problem: &Problem, stop: &StopKind) -> Value {
     }
 }
 
-/// Returns the fair shares of every group, and of users outside of groups. With an allocation, also the usage of groups, and the
-/// users that may start one more task.
+/// Returns the fair shares of every group, and of users outside of groups. With an allocation, also returns
+/// the usage of groups, and the users that may start one more task.
 #[must_use]
 pub fn entitlements(
     problem: &Problem,

@@ -1,4 +1,4 @@
-//! The tasks to migrate so that a waiting gang could start, as a document.
+//! The tasks to migrate so that a waiting gang could start, as a JSON document.
 
 use evenhand_cluster::Bound;
 use evenhand_cluster::migrations::{Cluster, Cost, Migrations, Obstacle, Outcome};
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::{document, exact, list};
 use crate::migrations::{Asked, why};
 
-/// Returns the answer to the question which tasks to migrate.
+/// Returns the tasks to migrate.
 #[must_use]
 pub fn migrations(
     snapshot: &Snapshot,

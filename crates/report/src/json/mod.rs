@@ -1,4 +1,4 @@
-//! Every result as a JSON document, with exact numbers as text.
+//! Every result as a JSON document. Exact numbers are written as text.
 
 use evenhand_cluster::value::Values;
 use evenhand_problem::{Rational, number};
@@ -43,7 +43,7 @@ fn exact(value: &Rational) -> String {
     number::format(value)
 }
 
-/// Returns the list of `each` applied to the items.
+/// Returns the list of the results of `each` for the items.
 fn list<T, V: Serialize>(of: impl IntoIterator<Item = T>, each: impl FnMut(T) -> V) -> Value {
     json!(of.into_iter().map(each).collect::<Vec<V>>())
 }
@@ -53,7 +53,8 @@ fn by_name<'n, V: Serialize>(fields: impl IntoIterator<Item = (&'n str, V)>) -> 
     Value::Object(fields.into_iter().map(|(name, value)| (name.to_owned(), json!(value))).collect())
 }
 
-/// Returns a document with the values by which resources are counted, if there are any.
+/// Adds the values by which resources are counted to a document, if there are any values. Returns the
+/// document.
 #[must_use]
 pub fn by_value(values: &Values, mut document: Value) -> Value {
     if let (Value::Object(fields), false) = (&mut document, values.is_empty()) {
@@ -63,7 +64,7 @@ pub fn by_value(values: &Values, mut document: Value) -> Value {
     document
 }
 
-/// Returns a document: the fields after its kind and version.
+/// Returns a document: its kind and version, followed by the fields.
 #[must_use]
 pub fn document(kind: &str, fields: Value) -> Value {
     let mut document = json!({"kind": kind, "version": 1});

@@ -1,4 +1,5 @@
-//! The history of a cluster as a document: for how long queues were below their fair share, and how much they lacked.
+//! The history of a cluster as a JSON document: for how long queues were below their fair shares, and how
+//! much they lacked.
 
 use serde_json::{Value, json};
 

@@ -1,4 +1,4 @@
-//! Plans as documents.
+//! Plans as JSON documents.
 
 use evenhand_cluster::plan::removable::{Reason, Relocation, Removable};
 use evenhand_cluster::plan::{Goal, Obstacle, Outcome, Plan, Started};
@@ -109,7 +109,7 @@ fn obstacle_of(snapshot: &Snapshot, plan: &Plan, obstacle: &Obstacle) -> Value {
     })
 }
 
-/// Returns the servers that can go.
+/// Returns the servers that can be removed.
 #[must_use]
 pub fn removable(snapshot: &Snapshot, rule: Option<Rule>, removable: &Removable) -> Value {
     let name = |place: &Place| server_name(snapshot, *place);

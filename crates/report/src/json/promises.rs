@@ -1,4 +1,4 @@
-//! The promises of queues next to what exists, as a document.
+//! The promises to queues next to the existing capacity, as a JSON document.
 
 use evenhand_cluster::promises::{Claims, Shortage};
 use evenhand_problem::Rational;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{document, exact, list};
 use crate::promises::{answer, order, reason, title};
 
-/// Returns which promises are in doubt, and what each queue can count on.
+/// Returns which promises are in doubt, and the amount on which each queue can rely.
 #[must_use]
 pub fn promises(snapshot: &Snapshot, claims: &Claims) -> Value {
     let problem = &snapshot.problem;

@@ -1,4 +1,4 @@
-//! Greedy packing compared with the optimum, as documents.
+//! Greedy packing compared with the optimum, as JSON documents.
 
 use evenhand_certify::ratio::{Monotone, Order, Sweep, lower_bound};
 use evenhand_exact::ratio::{Configuration, RatioCertificate, sparse, worst_load};
@@ -64,7 +64,7 @@ pub fn sweep(found: &Sweep) -> Value {
     document("ratio-sweep", json!({"points": points, "critical_loads": critical}))
 }
 
-/// Returns the loads with the lowest ratio.
+/// Returns the loads with the least ratio.
 #[must_use]
 pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Value {
     let loads = certificate.problem.jobs().iter().zip(&certificate.loads);
@@ -78,7 +78,8 @@ pub fn worst_load(certificate: &worst_load::WorstLoadCertificate) -> Value {
     document("worst-load", fields)
 }
 
-/// Returns whether a larger load can lower the reward of greedy packing, with the proof.
+/// Returns the answer to the question whether a larger load can reduce the reward of greedy packing, with the
+/// proof.
 #[must_use]
 pub fn monotone(problem: &Reservation, found: &Monotone) -> Value {
     let fields = match found {
@@ -98,7 +99,7 @@ pub fn monotone(problem: &Reservation, found: &Monotone) -> Value {
     document("monotone", fields)
 }
 
-/// Returns one order in which the job types run out.
+/// Returns an order in which the job types run out.
 fn order(problem: &Reservation, order: &Order) -> Value {
     let name = |j: &usize| problem.jobs()[*j].name();
     let steps = list(&order.steps, |step| {

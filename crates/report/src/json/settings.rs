@@ -1,4 +1,4 @@
-//! The numbers of the configuration that hold fair shares down, as a document.
+//! The settings that reduce fair shares, as a JSON document.
 
 use evenhand_cluster::settings::{End, Field, Form, Settings};
 use evenhand_problem::snapshot::Snapshot;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{document, exact, list};
 use crate::settings::{answer, path, sentence};
 
-/// Returns the settings that raise the fair shares of queues with waiting tasks.
+/// Returns the settings that could raise the fair shares of queues with waiting tasks.
 #[must_use]
 pub fn settings(snapshot: &Snapshot, settings: &Settings) -> Value {
     let problem = &snapshot.problem;

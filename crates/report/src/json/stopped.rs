@@ -1,4 +1,4 @@
-//! Why a task was stopped, as a document.
+//! The explanation why a task was stopped, as a JSON document.
 
 use evenhand_cluster::FewestStops;
 use evenhand_cluster::stopped::Explanation;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::{document, list};
 use crate::stopped::{answer, group, meaning, priority, why};
 
-/// Returns the answer to the question why a task was stopped.
+/// Returns the explanation why a task was stopped.
 #[must_use]
 pub fn stopped_explanation(snapshot: &Snapshot, of: &Explanation) -> Value {
     let text = |text: &str| if text.is_empty() { Value::Null } else { json!(text) };

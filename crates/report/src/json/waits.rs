@@ -1,4 +1,4 @@
-//! How long jobs will wait, as a document.
+//! The waiting times of jobs as a JSON document.
 
 use evenhand_cluster::waits::{Earliest, NANOSECONDS, Waits, Which};
 use evenhand_problem::snapshot::Snapshot;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{document, list};
 use crate::waits::{Asked, answer, modelled, not_modelled};
 
-/// Returns the answer to the question how long jobs will wait.
+/// Returns how long jobs will wait.
 #[must_use]
 pub fn waits(snapshot: &Snapshot, waits: &Waits, asked: &Asked<'_>) -> Value {
     let seconds = |time: u64| time as f64 / NANOSECONDS as f64;

@@ -1,4 +1,5 @@
-//! Why a waiting task could not start now, and what would make it start, as a document.
+//! The explanation why a waiting task could not start now, and of the changes that would let it start, as a
+//! JSON document.
 
 use evenhand_cluster::why_not::{Amounts, Explanation, Obstacle, Raise, Reason, State, Subject};
 use evenhand_cluster::{FewestStops, Lifted};
@@ -7,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{document, exact, list};
 
-/// Returns the explanation of one start.
+/// Returns the explanation of a start.
 #[must_use]
 pub fn task_explanation(of: Subject<'_>, explanation: &Explanation) -> Value {
     let Subject { snapshot, problem, rules, .. } = of;

@@ -9,24 +9,24 @@ use plotters::coord::ranged1d::{KeyPointHint, NoDefaultFormatting, Ranged, Value
 pub enum Scale {
     /// Equal differences have equal distances.
     Linear,
-    /// Equal ratios have equal distances; only positive values are shown.
+    /// Equal ratios have equal distances. Only positive values are shown.
     Logarithmic,
 }
 
-/// One axis of a plot.
+/// An axis of a plot.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Axis {
     /// The quantity and unit, such as `time (s)`.
     pub label: String,
     /// The layout of values.
     pub scale: Scale,
-    /// The least and the greatest value shown. `None` means the range of the data.
+    /// The least and the largest value on the axis. `None` stands for the range of the data.
     pub range: Option<(f64, f64)>,
 }
 
-/// The margin around the data, as a fraction of their range.
+/// The margin around the data, as a fraction of the range of the data.
 const ROOM: f64 = 0.04;
-/// The least number of decades of a logarithmic axis.
+/// The least number of decades on a logarithmic axis.
 const LEAST_DECADES: f64 = 1.0;
 
 impl Axis {
@@ -54,12 +54,12 @@ impl Axis {
         Self { range: Some((least, greatest)), ..self }
     }
 
-    /// Returns whether the axis can show a value.
+    /// Returns `true` if the axis can show a value.
     pub(super) fn shows(&self, value: f64) -> bool {
         value.is_finite() && (self.scale == Scale::Linear || value > 0.0)
     }
 
-    /// Returns the ruler of the axis for these values, with at most about `most` ticks.
+    /// Returns the ruler of the axis for these values. It has at most about `most` ticks.
     pub(super) fn ruler(&self, values: impl Iterator<Item = f64>, most: usize) -> Ruler {
         let place = |value: f64| self.scale.place(value);
         let stated = self.range.filter(|&(from, to)| self.shows(from) && self.shows(to) && from < to);
@@ -79,7 +79,7 @@ impl Axis {
     }
 }
 
-/// Returns the ends of an axis around the data, as positions.
+/// Returns the positions of the ends of an axis, which is wider than the data.
 fn widened(scale: Scale, ends: Option<(f64, f64)>) -> (f64, f64) {
     let (from, to) = ends.unwrap_or((0.0, 1.0));
     let least = match scale {
@@ -123,8 +123,8 @@ fn ticks(scale: Scale, from: f64, to: f64, most: usize) -> (Vec<f64>, f64) {
     ((0..=count).map(|k| (first + k as f64) * step).collect(), step)
 }
 
-/// An axis with its ends and ticks. Ends, ticks and step are positions: values, or their
-/// logarithms.
+/// An axis with its ends and ticks. Ends, ticks and step are positions. A position is a value on a linear
+/// axis, and its logarithm on a logarithmic axis.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Ruler {
     scale: Scale,
@@ -160,7 +160,7 @@ impl Ruler {
         self.ticks.iter().map(|&tick| (tick, self.label(tick)))
     }
 
-    /// Returns the length of the longest label, in characters.
+    /// Returns the number of characters of the longest label.
     pub(super) fn longest_label(&self) -> usize {
         self.ticks.iter().map(|&tick| self.label(tick).chars().count()).max().unwrap_or(0)
     }
@@ -170,7 +170,7 @@ impl Ruler {
         self.scale.place(value)
     }
 
-    /// Returns whether a position lies between the ends.
+    /// Returns `true` if a position is between the ends.
     pub(super) fn holds(&self, place: f64) -> bool {
         (self.from..=self.to).contains(&place)
     }

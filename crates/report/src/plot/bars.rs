@@ -1,4 +1,4 @@
-//! Stacked bars in groups, for the usage of every resource of every server.
+//! Stacked bars in groups. They show the usage of every resource of every server.
 
 use plotters::element::{PathElement, Rectangle};
 use plotters::style::text_anchor::HPos;
@@ -11,7 +11,7 @@ use super::lines::{Legend, Series};
 /// Groups of stacked bars with the same parts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Bars {
-    /// The line above the bars; may be empty.
+    /// The line above the bars. It may be empty.
     pub title: String,
     /// The vertical axis, from 0 to at least 1.
     pub y: Axis,
@@ -21,7 +21,7 @@ pub struct Bars {
     pub groups: Vec<Group>,
 }
 
-/// The bars under one name.
+/// A group of bars with a common name.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
     /// The name below the bars.
@@ -59,7 +59,7 @@ impl Bars {
     /// Returns the bars with their legend as an SVG document.
     ///
     /// # Errors
-    /// [`PlotError`] when there is no bar, or the drawing library fails.
+    /// [`PlotError`] if there are no bars, or the drawing library fails.
     pub fn to_svg(&self) -> Result<String, PlotError> {
         if self.groups.iter().all(|group| group.bars.is_empty()) {
             return Err(PlotError::NoPlots);
@@ -91,7 +91,7 @@ impl Bars {
             area.draw(&line).map_err(failed)?;
             write(area, &label, &words(FONT, HPos::Right), (LEFT - 8, y)).map_err(failed)?;
         }
-        // The name of the axis stands above its numbers, so that it is not rotated.
+        // The name of the axis is above its numbers, so that it needs no rotation.
         write(area, &self.y.label, &words(FONT, HPos::Left), (8, TITLE - 16)).map_err(failed)?;
         let mut x = LEFT + BETWEEN / 2;
         for (group, width) in self.groups.iter().zip(widths) {

@@ -1,4 +1,4 @@
-//! The canvas of pictures, based on plotters: an SVG document, texts, and the colours and marks of series.
+//! The canvas of pictures, which uses plotters: an SVG document, texts, and the colours and marks of series.
 
 use std::fmt::Display;
 
@@ -10,7 +10,7 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 use plotters::style::{BLACK, Color, IntoFont, RGBColor, TextStyle, WHITE};
 use thiserror::Error;
 
-/// An error that prevents a picture.
+/// The reason why a picture cannot be drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 #[non_exhaustive]
 pub enum PlotError {
@@ -30,7 +30,7 @@ pub(super) type Failure<'a> =
 /// The colour of grid lines.
 pub(super) const GRID: RGBColor = RGBColor(224, 224, 224);
 
-/// Returns a white SVG document of this size in pixels, drawn by `paint`.
+/// Returns an SVG document with a white background and this size in pixels. `paint` draws its content.
 pub(super) fn document(
     size: (u32, u32),
     paint: impl FnOnce(&Area<'_>) -> Result<(), PlotError>,
@@ -49,7 +49,7 @@ pub(super) fn failed(error: impl Display) -> PlotError {
     PlotError::Drawing(error.to_string())
 }
 
-/// Draws a text. The SVG writer escapes markup; hidden characters, for example in names, are made visible.
+/// Draws a text. The SVG writer escapes markup. Hidden characters, for example in names, are made visible.
 pub(super) fn write<'a>(
     area: &Area<'a>,
     text: &str,
@@ -59,17 +59,18 @@ pub(super) fn write<'a>(
     area.draw_text(&printable(text), style, at)
 }
 
-/// Returns the number of characters of a text as it is drawn.
+/// Returns the number of characters of a text after hidden characters are made visible.
 pub(super) fn length(text: &str) -> usize {
     printable(text).chars().count()
 }
 
-/// Returns the style of text of this size, centred vertically.
+/// Returns the style of a text with this size. The text is centred vertically.
 pub(super) fn words(size: i32, across: HPos) -> TextStyle<'static> {
     TextStyle::from(("sans-serif", size).into_font()).color(&BLACK).pos(Pos::new(across, VPos::Center))
 }
 
-/// The colours of Okabe and Ito, "Color Universal Design". A grey replaces their yellow, which is hard to see on white.
+/// The colours of Okabe and Ito, "Color Universal Design". Grey replaces their yellow, which is hard to see
+/// on white.
 const COLOURS: [RGBColor; 8] = [
     RGBColor(0, 114, 178),
     RGBColor(213, 94, 0),
@@ -103,12 +104,12 @@ pub(super) struct Look {
     pub mark: Mark,
 }
 
-/// Returns the appearance of series number `index`. The first 56 differ.
+/// Returns the appearance of the series with the index `index`. The first 56 appearances differ.
 pub(super) fn look(index: usize) -> Look {
     Look { colour: COLOURS[index % COLOURS.len()], mark: MARKS[index % MARKS.len()] }
 }
 
-/// Half of the width of a mark, in pixels.
+/// Half the width of a mark in pixels.
 const HALF: i32 = 4;
 
 /// Draws a mark centred at a pixel.

@@ -6,16 +6,16 @@ use plotters::style::{BLACK, Color, RGBColor, WHITE};
 
 use super::canvas::{Area, PlotError, document, failed, length, words, write};
 
-/// A diagram with users at the left and servers at the right. Lines show which users may run on which servers.
+/// A diagram with users at the left and servers at the right. Lines show on which servers each user may run.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Diagram {
-    /// The line above the diagram; may be empty.
+    /// The line above the diagram. It may be empty.
     pub title: String,
     /// The boxes at the left, from top to bottom.
     pub left: Vec<Node>,
     /// The boxes at the right, from top to bottom.
     pub right: Vec<Node>,
-    /// The lines from a box at the left to one at the right.
+    /// The lines, each from a box at the left to a box at the right.
     pub lines: Vec<Line>,
 }
 
@@ -31,9 +31,9 @@ pub struct Node {
 /// A line between two boxes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
-    /// The positions of the boxes: left and right.
+    /// The positions of the left box and of the right box.
     pub ends: (usize, usize),
-    /// The text on the line; may be empty.
+    /// The text on the line. It may be empty.
     pub says: String,
 }
 
@@ -47,10 +47,10 @@ const GAP: i32 = 22;
 const ROW: i32 = 20;
 const CHARACTER: i32 = 8;
 const FONT: i32 = 14;
-/// The range of the texts along lines, as fractions of their lengths from the left. Texts of lines to different boxes at the right
-/// stand at different fractions, so that they do not cover each other.
+/// The range of the positions of texts along lines, as fractions of the line from the left. Texts of lines to
+/// different boxes at the right have different fractions, so that they do not cover each other.
 const ALONG: (f64, f64) = (0.12, 0.88);
-/// Half of the height of a text.
+/// Half the height of a text.
 const HALF: i32 = 8;
 const BOX: RGBColor = RGBColor(238, 244, 250);
 
@@ -72,7 +72,7 @@ impl Node {
     }
 }
 
-/// A column of boxes that is centred vertically: its width, and the top of each box.
+/// A column of boxes, centred vertically: its width, and the top of each box.
 struct Column {
     width: i32,
     tops: Vec<i32>,
@@ -100,7 +100,7 @@ impl Diagram {
     /// Returns the diagram as an SVG document.
     ///
     /// # Errors
-    /// [`PlotError`] when a column is empty, or the drawing library fails.
+    /// [`PlotError`] if a column is empty, or the drawing library fails.
     pub fn to_svg(&self) -> Result<String, PlotError> {
         if self.left.is_empty() || self.right.is_empty() {
             return Err(PlotError::NoPlots);
@@ -125,7 +125,7 @@ impl Diagram {
                 root.draw(&path).map_err(failed)?;
                 says.push((start, end, line));
             }
-            // Texts are drawn over lines.
+            // Texts are drawn after lines, so that lines do not cover texts.
             for (start, end, line) in says.into_iter().filter(|(_, _, line)| !line.says.is_empty()) {
                 let place = (line.ends.1 as f64 + 0.5) / self.right.len() as f64;
                 let part = ALONG.0 + (ALONG.1 - ALONG.0) * place;

@@ -17,7 +17,7 @@ use super::canvas::{
 /// A plot of lines and marks over two axes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plot {
-    /// The line above the plot; may be empty.
+    /// The line above the plot. It may be empty.
     pub title: String,
     /// The horizontal axis.
     pub x: Axis,
@@ -32,12 +32,12 @@ pub struct Plot {
 pub struct Series {
     /// The name in the legend.
     pub name: String,
-    /// The points `(x, y)` in the units of the axes, in the order in which a line connects them. Points that are not finite, or not
-    /// positive on a logarithmic axis, are left out and interrupt the line.
+    /// The points `(x, y)` in the units of the axes, in the order in which a line connects them. Points that
+    /// are not finite, or not positive on a logarithmic axis, are left out and interrupt the line.
     pub points: Vec<(f64, f64)>,
     /// The style of the line.
     pub line: LineStyle,
-    /// Whether every point has a mark.
+    /// True if every point has a mark.
     pub marks: bool,
 }
 
@@ -50,31 +50,31 @@ pub enum LineStyle {
     Dashed,
 }
 
-/// Several plots under one legend.
+/// Several plots with a common legend.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Figure {
-    /// The line above the figure; may be empty.
+    /// The line above the figure. It may be empty.
     pub title: String,
     /// The plots, row by row.
     pub plots: Vec<Plot>,
-    /// The number of plots in a row, at least one.
+    /// The number of plots in a row, which is at least one.
     pub columns: usize,
 }
 
 impl Series {
-    /// Returns points with marks, connected by a solid line.
+    /// Returns points with marks that a solid line connects.
     #[must_use]
     pub fn new(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self { name: name.into(), points, line: LineStyle::Solid, marks: true }
     }
 
-    /// Returns points without marks, connected by a solid line.
+    /// Returns points without marks that a solid line connects.
     #[must_use]
     pub fn line(name: impl Into<String>, points: Vec<(f64, f64)>) -> Self {
         Self::new(name, points).without_marks(LineStyle::Solid)
     }
 
-    /// Returns the points without marks, connected by `line`.
+    /// Returns the points without marks. A line of the style `line` connects them.
     #[must_use]
     pub fn without_marks(self, line: LineStyle) -> Self {
         Self { line, marks: false, ..self }
@@ -91,7 +91,7 @@ impl Plot {
     /// Returns the plot with its legend as an SVG document.
     ///
     /// # Errors
-    /// [`PlotError::Drawing`] when the drawing library fails.
+    /// [`PlotError::Drawing`] if the drawing library fails.
     pub fn to_svg(&self) -> Result<String, PlotError> {
         figure("", &[self], 1)
     }
@@ -101,33 +101,34 @@ impl Figure {
     /// Returns the figure as an SVG document.
     ///
     /// # Errors
-    /// [`PlotError`] when there is nothing to draw, or the drawing library fails.
+    /// [`PlotError`] if there is nothing to draw, or the drawing library fails.
     pub fn to_svg(&self) -> Result<String, PlotError> {
         let plots: Vec<&Plot> = self.plots.iter().collect();
         figure(&self.title, &plots, self.columns)
     }
 }
 
-/// The size of one plot, in pixels.
+/// The width and the height of a plot in pixels.
 const PLOT: (u32, u32) = (520, 380);
 /// The height of the title of a figure.
 const TITLE: u32 = 40;
-/// The most ticks of the horizontal and of the vertical axis.
+/// The largest number of ticks of the horizontal axis and of the vertical axis.
 const TICKS: (usize, usize) = (7, 8);
 const STROKE: u32 = 2;
-/// The width of a character, rounded up because the font of the reader is not known.
+/// The width of a character. It is rounded up, because the font of the reader is not known.
 const CHARACTER: u32 = 8;
 /// The height of a line of the legend, in pixels.
 const ROW: u32 = 22;
 /// The margin around the legend.
 const AROUND: u32 = 12;
-/// The width of the sample of the line before a name.
+/// The width of the sample line before a name.
 const SAMPLE: i32 = 34;
 const FONT: i32 = 14;
 
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<Ruler, Ruler>>;
 
-/// Returns the series with distinct names, in order of appearance. The index gives the appearance.
+/// Returns the series with different names, in the order in which they first occur. The index of a series
+/// determines its appearance.
 fn names<'a>(plots: &[&'a Plot]) -> Vec<&'a Series> {
     let mut seen: Vec<&Series> = Vec::new();
     for series in plots.iter().flat_map(|plot| &plot.series) {
@@ -138,7 +139,7 @@ fn names<'a>(plots: &[&'a Plot]) -> Vec<&'a Series> {
     seen
 }
 
-/// Draws the plots in rows of `columns`, and the legend below them.
+/// Draws the plots in rows with `columns` plots, and the legend below the plots.
 pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<String, PlotError> {
     if plots.is_empty() {
         return Err(PlotError::NoPlots);
@@ -164,10 +165,10 @@ pub(super) fn figure(title: &str, plots: &[&Plot], columns: usize) -> Result<Str
     })
 }
 
-/// Draws a plot into `area`, which is inside of `root`.
+/// Draws a plot into `area`, which is a part of `root`.
 fn draw(plot: &Plot, root: &Area<'_>, area: &Area<'_>, names: &[&Series]) -> Result<(), PlotError> {
     let points = || plot.series.iter().flat_map(|series| &series.points).copied();
-    // A point that one axis cannot show does not widen the other axis.
+    // A point that cannot be shown on one axis does not widen the other axis.
     let shown = || points().filter(|&(x, y)| plot.x.shows(x) && plot.y.shows(y));
     let x = plot.x.ruler(shown().map(|(x, _)| x), TICKS.0);
     let y = plot.y.ruler(shown().map(|(_, y)| y), TICKS.1);
@@ -240,7 +241,7 @@ pub(super) struct Legend {
 }
 
 impl Legend {
-    /// Returns the layout for these series in a picture of this width.
+    /// Returns the layout for these series in a picture with this width.
     pub fn new(series: &[&Series], width: u32) -> Self {
         let longest = series.iter().map(|series| length(&series.name)).max().unwrap_or(0);
         let column_width = SAMPLE as u32 + 2 * AROUND + CHARACTER * longest as u32;

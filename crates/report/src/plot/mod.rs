@@ -1,8 +1,9 @@
 //! Plots as SVG: lines and marks over linear or logarithmic axes, stacked bars, and diagrams of systems.
 //!
-//! A [`Plot`] contains the data in the units of its axes. A [`Figure`] shows several plots under one legend, where series of the
-//! same name look the same. The colours are those of Okabe and Ito, which people with the usual kinds of colour blindness can
-//! tell apart, and every series also has its own mark.
+//! A [`Plot`] contains the data in the units of its axes. A [`Figure`] shows several plots with a common
+//! legend, in which series with the same name have the same appearance. The colours are those of Okabe and
+//! Ito, which people with the common kinds of colour blindness can distinguish. Every series also has a
+//! distinct mark.
 //!
 //! ```
 //! use evenhand_report::plot::{Axis, Plot, Series};

@@ -1,4 +1,5 @@
-//! A table as lines of text: the widths of its columns, and the division into bands that fit the terminal.
+//! A table as lines of text: the widths of the columns, and the division of the columns into bands that fit
+//! on the terminal.
 
 use anstyle::{AnsiColor, Effects, Style};
 use unicode_width::UnicodeWidthStr;
@@ -8,29 +9,30 @@ use crate::text::wrap;
 
 /// The number of blanks between two columns.
 const GAP: usize = 2;
-/// The least width of a column of words: narrower columns are unreadable.
+/// The least width of a column of words. Narrower columns are unreadable.
 const LEAST_WORDS: usize = 14;
-/// The longest word that widens its column. Longer words are broken.
+/// The largest length of a word that widens its column. Longer words are broken.
 const LONGEST_WORD: usize = 24;
 
-/// Columns that stand side by side.
+/// Columns that are shown next to each other.
 #[derive(Debug, PartialEq, Eq)]
 struct Band {
-    /// `(position of the column, its width)`, from left to right.
+    /// The position and the width of each column, from left to right.
     columns: Vec<(usize, usize)>,
 }
 
 /// The widths that a column needs.
 #[derive(Debug, Clone, Copy)]
 struct Need {
-    /// The width with every cell on one line.
+    /// The width if every cell is on one line.
     natural: usize,
-    /// The width with words wrapped.
+    /// The width if words are wrapped.
     least: usize,
 }
 
-/// Returns the bands that show a table within `width` columns of the terminal. There is one band if the table fits, with words
-/// wrapped if necessary. Otherwise there are several, and each begins with the columns that name a row.
+/// Returns the bands that show a table on a terminal with `width` columns. If the table fits, with wrapped
+/// words if necessary, there is one band. Otherwise there are several bands, and each band begins with the
+/// columns that identify a row.
 fn bands(table: &Table, width: Option<usize>) -> Vec<Band> {
     let needs: Vec<Need> = (0..table.columns.len()).map(|position| need(table, position)).collect();
     let all = table.shown_columns();
@@ -56,7 +58,7 @@ fn bands(table: &Table, width: Option<usize>) -> Vec<Band> {
     bands
 }
 
-/// Returns the widths of the columns. If the natural widths do not fit, the widest columns are cut first.
+/// Returns the widths of the columns. If the natural widths do not fit, the widest columns are reduced first.
 fn band(columns: &[usize], needs: &[Need], width: usize) -> Band {
     let gaps = GAP * columns.len().saturating_sub(1);
     let total = |cap: usize| -> usize {
@@ -87,7 +89,7 @@ fn need(table: &Table, position: usize) -> Need {
     }
 }
 
-/// Returns the lines, which are not wider than the terminal if it has a width.
+/// Returns the lines. If the terminal has a width, no line is wider than the terminal.
 pub(super) fn render(table: &Table, terminal: Terminal) -> String {
     let bands = bands(table, terminal.width);
     let parts: Vec<String> = bands.iter().map(|band| render_band(table, band, terminal.colour)).collect();
@@ -95,7 +97,7 @@ pub(super) fn render(table: &Table, terminal: Terminal) -> String {
 }
 
 fn render_band(table: &Table, band: &Band, colour: bool) -> String {
-    // The aligned cells, by column of the band.
+    // The aligned cells of each column of the band.
     let texts: Vec<Vec<String>> = band
         .columns
         .iter()
@@ -128,7 +130,7 @@ fn style(tone: Tone) -> Style {
     }
 }
 
-/// Returns one row, with as many lines as its tallest cell.
+/// Returns a row. It has as many lines as its tallest cell.
 fn render_row(table: &Table, band: &Band, cells: &[(&str, Style)], colour: bool) -> String {
     let wrapped: Vec<Vec<String>> =
         cells.iter().zip(&band.columns).map(|((text, _), (_, width))| wrap(text, *width)).collect();
@@ -161,16 +163,16 @@ fn render_row(table: &Table, band: &Band, cells: &[(&str, Style)], colour: bool)
     text
 }
 
-/// Returns numbers padded with blanks, so that their decimal points are aligned when the numbers are aligned to the
-/// right.
+/// Returns numbers followed by blanks. If these texts are aligned to the right, the decimal points of the
+/// numbers are aligned.
 fn aligned<'a>(cells: impl Iterator<Item = &'a str> + Clone) -> Vec<String> {
     let after = |text: &str| text[point(text)..].width();
     let longest = cells.clone().map(after).max().unwrap_or(0);
     cells.map(|text| format!("{text}{}", " ".repeat(longest - after(text)))).collect()
 }
 
-/// Returns the position of the decimal point, or the position that it would have: at the last point between two digits, otherwise
-/// after the last digit, otherwise at the end.
+/// Returns the position of the decimal point, which is the last point between two digits. Without such a
+/// point, returns the position after the last digit. Without digits, returns the end of the text.
 fn point(text: &str) -> usize {
     let bytes = text.as_bytes();
     let is_digit = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);

@@ -5,7 +5,7 @@ use maud::{Markup, PreEscaped, html};
 
 use super::{Cell, Holds, Table, Tone};
 
-/// Returns the table as CSV (RFC 4180) with a header; lines end with a line feed.
+/// Returns the table as CSV (RFC 4180) with a header. Lines end with a line feed.
 pub(super) fn csv(table: &Table) -> String {
     let line = |fields: &mut dyn Iterator<Item = &str>| {
         fields.map(|field| Medium::Csv.show(field)).collect::<Vec<_>>().join(",") + "\n"
@@ -14,7 +14,7 @@ pub(super) fn csv(table: &Table) -> String {
     table.rows.iter().fold(header, |text, row| text + &line(&mut row.iter().map(|cell| cell.value())))
 }
 
-/// Returns the header and the rows for people, each made from its cells by `line`.
+/// Returns the header and the rows for people. `line` creates each of them from its cells.
 fn lines(table: &Table, medium: Medium, line: impl Fn(Vec<String>) -> String) -> (String, String) {
     let columns = table.shown_columns();
     let header = columns.iter().map(|at| medium.show(&table.columns[*at].name)).collect();
@@ -22,7 +22,7 @@ fn lines(table: &Table, medium: Medium, line: impl Fn(Vec<String>) -> String) ->
     (line(header), table.shown().iter().map(|row| line(cells(row))).collect())
 }
 
-/// Returns the table in GitHub-flavoured Markdown, with numbers aligned to the right.
+/// Returns the table in GitHub-flavoured Markdown. Numbers are aligned to the right.
 pub(super) fn markdown(table: &Table) -> String {
     let line = |cells: Vec<String>| format!("| {} |\n", cells.join(" | "));
     let (header, rows) = lines(table, Medium::MarkdownCell, line);
@@ -35,11 +35,12 @@ pub(super) fn markdown(table: &Table) -> String {
     if rest.is_empty() { text } else { text + "\n" + &rest }
 }
 
-/// The least number of letters of a cell from which its column may wrap.
+/// The least number of letters of a cell whose column may wrap.
 pub(crate) const WRAPS: usize = 32;
 
-/// Returns the table as HTML, which a script may sort, and below it the number of hidden rows. The table scrolls by itself if it is
-/// wider than the window. The title of a cell with a rounded number is the exact number.
+/// Returns the table as HTML, and below it the number of hidden rows. A script may sort the table. A table
+/// that is wider than the window scrolls separately. The title of a cell with a rounded number is the exact
+/// number.
 pub(super) fn html(table: &Table) -> String {
     cut(table, "Table")
 }
@@ -53,7 +54,7 @@ pub(crate) fn cut(table: &Table, label: &str) -> String {
     }
 }
 
-/// Returns the table with all its rows. Those that are left out elsewhere are folded.
+/// Returns the table with all its rows. The rows that other formats leave out are folded.
 pub(crate) fn folded(table: &Table, label: &str) -> Markup {
     let (first, others) = table.rows.split_at(table.shown().len());
     let what = table.most.as_ref().map_or("rows", |(_, what)| what);
@@ -121,16 +122,16 @@ fn class(tone: Tone) -> Option<&'static str> {
     }
 }
 
-/// The least number of characters of a cell from which its column is wrapped.
+/// The number of characters above which the column of a cell is wrapped.
 const LONG: usize = 24;
-/// The fraction of the line that wrapped columns share.
+/// The fraction of the line that all wrapped columns together use.
 const WIDTH: f64 = 0.9;
 
-/// The most rows of a table on one page. Longer tables are broken between pages.
+/// The largest number of rows of a table on one page. Longer tables are broken across pages.
 const MOST_ROWS: usize = 40;
 
-/// Returns a `tabular`, or a `longtable` if the table is longer than a page, with rules of the package `booktabs`. Long words are
-/// wrapped, and numbers are aligned to the right.
+/// Returns a `tabular` with the rules of the package `booktabs`, or a `longtable` if the table is longer than
+/// a page. Long words are wrapped, and numbers are aligned to the right.
 pub(super) fn latex(table: &Table) -> String {
     let columns = table.shown_columns();
     let longest = |at: usize| {
@@ -138,7 +139,7 @@ pub(super) fn latex(table: &Table) -> String {
         cells.chain([table.columns[at].name.chars().count()]).max().unwrap_or(0)
     };
     let is_long = |at: usize| table.columns[at].holds == Holds::Words && longest(at) > LONG;
-    // The square root keeps a very long cell from taking all the width.
+    // Because of the square root, a very long cell does not take all of the width.
     let weight = |at: usize| (longest(at) as f64).sqrt();
     let all: f64 = columns.iter().map(|at| weight(*at)).sum();
     let format: String = columns

@@ -1,8 +1,8 @@
-//! Tables, and how they are written for people, spreadsheets and documents.
+//! Tables, and the formats in which they are written for people, spreadsheets and documents.
 //!
-//! A [`Table`] has columns of words and columns of numbers. Every [`Cell`] has a text for people and a
-//! value for programs, such as `5/7 = 0.714286` and `0.7142857142857143`, so that one table serves the
-//! terminal, Markdown and CSV.
+//! A [`Table`] has columns of words and columns of numbers. Every [`Cell`] has a text for people and a value
+//! for programs, such as `5/7 = 0.714286` and `0.7142857142857143`. The same table can therefore be written
+//! for a terminal, as Markdown and as CSV.
 //!
 //! ```
 //! use evenhand_report::table::{Cell, Column, Table};
@@ -29,20 +29,20 @@ use evenhand_problem::{Rational, printable};
 
 use crate::text;
 
-/// The most digits of an exact number that is kept for readers.
+/// The largest number of digits of an exact number that is stored in a cell.
 const MOST_DIGITS: u32 = 60;
 
 /// Rows of cells under named columns.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Table {
     columns: Vec<Column>,
-    /// The rows, each as long as `columns`.
+    /// The rows. Each row has as many cells as there are columns.
     rows: Vec<Vec<Cell>>,
-    /// The most rows for people, and the noun for rows.
+    /// The largest number of rows for people, and the noun for rows. `None` if all rows are shown.
     most: Option<(usize, String)>,
-    /// The number of rows that were not created, because they would be hidden.
+    /// The number of rows that were not created, because they would not be shown.
     not_made: usize,
-    /// Whether the first two columns together name a row, instead of the first alone.
+    /// True if the first two columns together identify a row, and not the first column alone.
     has_second_key: bool,
 }
 
@@ -51,16 +51,16 @@ pub struct Table {
 pub struct Column {
     name: String,
     holds: Holds,
-    /// The usual value. Columns with only this value are hidden from people.
+    /// The usual value. People do not see a column in which all cells have this value.
     usual: Option<String>,
 }
 
 /// The content of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Holds {
-    /// Words, aligned to the left, and wrapped if the table is too wide.
+    /// Words. They are aligned to the left, and wrapped if the table is too wide.
     Words,
-    /// Numbers, aligned at the decimal point.
+    /// Numbers. They are aligned at the decimal point.
     Numbers,
 }
 
@@ -68,9 +68,9 @@ enum Holds {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Cell {
     shown: String,
-    /// The value for programs, if it differs from the text.
+    /// The value for programs. `None` if it is equal to the text.
     value: Option<String>,
-    /// The exact number, if a rounded one is shown and the exact one is not too long to be read.
+    /// The exact number. `None` if the text already shows it, or if it is too long to be read.
     exact: Option<String>,
     tone: Tone,
 }
@@ -85,17 +85,17 @@ enum Tone {
     Muted,
 }
 
-/// The form in which a page is written.
+/// The format in which a page is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// Lines of text.
     Text(Terminal),
-    /// Only the tables, separated by empty lines.
+    /// Only the tables, with empty lines between them.
     Csv,
     /// Markdown.
     Markdown,
-    /// Only the tables, as `tabular` in LaTeX with rules of the package `booktabs`. Long tables become a `longtable`.
-    /// Headings become comments.
+    /// Only the tables, as `tabular` of LaTeX with the rules of the package `booktabs`. Long tables become a
+    /// `longtable`. Headings become comments.
     Latex,
     /// A fragment of an HTML document ([`crate::html::document`]).
     Html,
@@ -104,13 +104,13 @@ pub enum Form {
 /// The properties of the terminal that shows the text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Terminal {
-    /// The number of characters in a line; `None` if lines may have any length.
+    /// The number of characters in a line. `None` if lines may have any length.
     pub width: Option<usize>,
-    /// Whether the terminal understands the escape sequences of colours.
+    /// True if the terminal supports the escape sequences of colours.
     pub colour: bool,
 }
 
-/// A table that is built column by column, with a row for each item.
+/// The builder of a table with a row for each item. Columns are added one by one.
 #[derive(Debug, Clone)]
 pub struct Rows<T> {
     of: Vec<T>,
@@ -132,7 +132,7 @@ impl Column {
 }
 
 impl Column {
-    /// Hides the column from people if all its cells are `usual`. CSV always has it.
+    /// Hides the column from people if all its cells are `usual`. CSV always contains the column.
     #[must_use]
     pub fn unless_all(self, usual: &str) -> Self {
         Self { usual: Some(usual.to_owned()), ..self }
@@ -140,66 +140,68 @@ impl Column {
 }
 
 impl Cell {
-    /// Returns a cell of words, or of a number that is formatted already. Hidden characters are escaped.
+    /// Returns a cell of words, or of a number that is already formatted. Hidden characters are escaped.
     #[must_use]
     pub fn text(shown: impl AsRef<str>) -> Self {
         Self { shown: printable(shown.as_ref()), ..Self::default() }
     }
 
-    /// Returns a cell of a number: exact if that is short, and as a decimal ([`text::number`]).
+    /// Returns a cell of a number, which is shown as an exact number if it is short, and as a decimal
+    /// ([`text::number`]).
     #[must_use]
     pub fn number(value: &Rational) -> Self {
         Self::text(text::number(value)).with_value(program_value(value)).rounded(value)
     }
 
-    /// Returns a cell of a number as a decimal ([`text::decimal`]).
+    /// Returns a cell of a number, which is shown as a decimal ([`text::decimal`]).
     #[must_use]
     pub fn decimal(value: &Rational) -> Self {
         Self::text(text::decimal(value)).with_value(program_value(value)).rounded(value)
     }
 
-    /// Returns a cell of a fraction, shown as a percentage ([`text::percent`]). Its value for programs is the fraction.
+    /// Returns a cell of a fraction, which is shown as a percentage ([`text::percent`]). The value for
+    /// programs is the fraction.
     #[must_use]
     pub fn percent(value: &Rational) -> Self {
         Self::text(text::percent(value)).with_value(program_value(value)).rounded(value)
     }
 
-    /// Returns an empty cell: a dash for people, an empty value for programs.
+    /// Returns an empty cell. It is a dash for people, and an empty value for programs.
     #[must_use]
     pub fn none() -> Self {
         Self::text("-").with_value(String::new())
     }
 
-    /// Returns the cell with another value for programs.
+    /// Returns the cell with the value `value` for programs.
     #[must_use]
     pub fn with_value(self, value: impl AsRef<str>) -> Self {
         Self { value: Some(printable(value.as_ref())), ..self }
     }
 
-    /// Returns the cell with another text for people.
+    /// Returns the cell with the text `shown` for people.
     #[must_use]
     pub(crate) fn shown_as(self, shown: &str) -> Self {
         Self { shown: printable(shown), ..self }
     }
 
-    /// Returns the cell with the exact number, if the text shows a rounded one.
+    /// Returns the cell with the exact number, if the text shows a rounded number.
     fn rounded(self, value: &Rational) -> Self {
         Self { exact: exact_behind(&self.shown, value), ..self }
     }
 
-    /// Returns the cell in green, on a terminal.
+    /// Returns the cell in green for terminals with colours.
     #[must_use]
     pub fn good(self) -> Self {
         Self { tone: Tone::Good, ..self }
     }
 
-    /// Returns the cell in red, on a terminal.
+    /// Returns the cell in red for terminals with colours.
     #[must_use]
     pub fn bad(self) -> Self {
         Self { tone: Tone::Bad, ..self }
     }
 
-    /// Returns the cell in grey, on a terminal.
+    /// Returns the cell in grey for terminals with colours.
     #[must_use]
     pub fn muted(self) -> Self {
         Self { tone: Tone::Muted, ..self }
@@ -237,22 +239,23 @@ impl From<Option<Self>> for Cell {
     }
 }
 
-/// Returns the exact number, if it differs from the text and is not too long to be read.
+/// Returns the exact number. Returns `None` if the text already shows it, or if it is too long to be read.
 pub(crate) fn exact_behind(shown: &str, value: &Rational) -> Option<String> {
     let bits = value.numer().significant_bits() + value.denom().significant_bits();
-    // A decimal digit is more than three bits.
+    // A decimal digit has more than three bits.
     let exact = (bits < 4 * MOST_DIGITS).then(|| value.to_string())?;
     (exact != shown && !shown.starts_with(&format!("{exact} = "))).then_some(exact)
 }
 
-/// Returns a number that spreadsheets can read: a whole number in full, otherwise the nearest double.
+/// Returns a number in a form that spreadsheets can read: a whole number in full, and any other number as the
+/// nearest double.
 fn program_value(value: &Rational) -> String {
     let nearest = to_f64(value);
     if value.is_integer() || !nearest.is_finite() { value.to_string() } else { nearest.to_string() }
 }
 
 impl<T> Rows<T> {
-    /// Adds a column, with the cell of each item.
+    /// Adds a column. `cell` returns the cell of each item.
     #[must_use]
     pub fn column<C: Into<Cell>>(mut self, column: Column, cell: impl Fn(&T) -> C) -> Self {
         self.table.columns.push(column);
@@ -288,7 +291,7 @@ impl<T> Rows<T> {
 }
 
 impl Table {
-    /// Returns a builder of a table with a row for each of these items, and without columns.
+    /// Returns a builder of a table without columns that has a row for each of these items.
     #[must_use]
     pub fn of<T>(things: impl IntoIterator<Item = T>) -> Rows<T> {
         let of: Vec<T> = things.into_iter().collect();
@@ -302,44 +305,45 @@ impl Table {
         Self { columns: columns.into_iter().collect(), ..Self::default() }
     }
 
-    /// Adds a row. Missing cells are empty; cells beyond the last column are dropped.
+    /// Adds a row. Missing cells are empty, and additional cells are dropped.
     pub fn row(&mut self, cells: impl IntoIterator<Item = Cell>) {
         let mut row: Vec<Cell> = cells.into_iter().take(self.columns.len()).collect();
         row.resize(self.columns.len(), Cell::default());
         self.rows.push(row);
     }
 
-    /// Limits the rows for people. A line tells how many rows are hidden, and `what` is the noun for the rows. CSV has
-    /// all rows.
+    /// Limits the number of rows for people. A line below the table states the number of hidden rows, with
+    /// `what` as the noun for rows. CSV contains all rows.
     #[must_use]
     pub fn at_most(self, rows: usize, what: &str) -> Self {
         Self { most: Some((rows, what.to_owned())), ..self }
     }
 
-    /// Makes the first two columns together name a row. If the table is too wide, each of its bands begins with both.
+    /// Lets the first two columns together identify a row. If the table is too wide, each of its bands begins
+    /// with both columns.
     #[must_use]
     pub fn with_second_key(self) -> Self {
         Self { has_second_key: true, ..self }
     }
 
-    /// Counts rows that were not created, because they would be hidden.
+    /// Adds to the number of hidden rows the rows that were not created.
     #[must_use]
     pub fn without(self, not_made: usize) -> Self {
         Self { not_made, ..self }
     }
 
-    /// Returns whether there is no row.
+    /// Returns `true` if the table has no rows.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
 
-    /// Returns the rows for people.
+    /// Returns the rows that people see.
     fn shown(&self) -> &[Vec<Cell>] {
         &self.rows[..self.most.as_ref().map_or(self.rows.len(), |(most, _)| self.rows.len().min(*most))]
     }
 
-    /// Returns the positions of the columns for people.
+    /// Returns the positions of the columns that people see.
     fn shown_columns(&self) -> Vec<usize> {
         let is_shown = |at: &usize| match &self.columns[*at].usual {
             Some(usual) => !self.rows.iter().all(|row| row[*at].shown == *usual),
@@ -348,7 +352,7 @@ impl Table {
         (0..self.columns.len()).filter(is_shown).collect()
     }
 
-    /// Returns the line with the number of hidden rows, if there are any.
+    /// Returns the line with the number of hidden rows. Returns an empty text if no rows are hidden.
     fn rest(&self) -> String {
         match (&self.most, self.not_made + self.rows.len() - self.shown().len()) {
             (Some((_, what)), hidden @ 1..) => format!("... and {hidden} more {what}\n"),
@@ -356,7 +360,7 @@ impl Table {
         }
     }
 
-    /// Returns the table in a form.
+    /// Returns the table in a format.
     pub(crate) fn render(&self, form: &Form) -> String {
         match form {
             Form::Text(terminal) => lines::render(self, *terminal) + &self.rest(),

@@ -1,4 +1,5 @@
-//! The HTML document of a comparison: it is self-contained, names cannot break it, and its links contain the certificates.
+//! Tests of the HTML document of a comparison: it is self-contained, names cannot break it, and its links
+//! contain the certificates.
 
 use std::io::Read;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,7 +27,7 @@ fn of(problem: &Problem, mechanisms: &[&str]) -> String {
     document(problem, &compare(problem, &comparison), false)
 }
 
-/// Returns whether all tags are closed in order, without the tags that need no closing.
+/// Returns `true` if all tags are closed in order. Tags that need no closing tag are ignored.
 fn is_balanced(html: &str) -> bool {
     let mut open = Vec::new();
     for tag in html.split('<').skip(1).map(|part| part.split('>').next().unwrap()) {
@@ -42,8 +43,8 @@ fn is_balanced(html: &str) -> bool {
     open.is_empty()
 }
 
-/// Checks that the policy names the hashes of the style sheet, the scripts and the packed checker, and that no element has a style
-/// or script of its own.
+/// Checks that the policy contains the hashes of the style sheet, the scripts and the packed checker, and
+/// that no element has a style or script attribute.
 fn is_styled_by_its_sheet_alone(html: &str) {
     let (_, sheet) = html.split_once("<style>").unwrap();
     let (sheet, rest) = sheet.split_once("</style>").unwrap();
@@ -72,7 +73,7 @@ fn unpacked(packed: &str) -> String {
     text
 }
 
-/// Returns the certificates in a page as text, in order.
+/// Returns the texts of the certificates on a page in order.
 fn certificates(html: &str) -> Vec<String> {
     let links = html.split("href=\"data:application/").skip(1).map(|link| link.split('"').next().unwrap());
     links
@@ -96,7 +97,7 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
     assert!(is_balanced(&html), "{html}");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert!(html.contains("<title>a &amp; b</title>"));
-    // The page fetches nothing: its only addresses are names of formats.
+    // The page loads no data: its only addresses are names of formats.
     let addresses = html.match_indices("://").map(|(at, _)| &html[at - 4..at + 26]);
     assert!(addresses.clone().all(|address| address.starts_with("http://www.w3.org/2000/svg")));
     assert!(html.contains("<strong dir=\"auto\">alpha</strong> does not apply: "), "{html}");
@@ -111,7 +112,8 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
     }
 }
 
-/// The page has the axioms of the running tasks and of the fair shares, each with the claims of its table.
+/// The page contains the axioms of the running tasks and those of the fair shares, each with the claims of
+/// its table.
 #[test]
 fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cluster.json");
@@ -135,7 +137,7 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
     }
 }
 
-/// The cells show the outcomes of the certificates, and the sentences name the users that lose.
+/// The cells show the outcomes of the certificates, and the sentences name the users that are worse off.
 #[test]
 fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
     let problem = problem(include_str!("../../../../examples/two-servers.json"));
@@ -165,11 +167,11 @@ fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
         "{html}"
     );
     assert!(html.contains("Every user has the same tasks as under <a href=\"#column-0\""));
-    // The title of a rounded number is the exact one.
+    // The title of a rounded number is the exact number.
     assert!(html.contains("title=\"5/3\""), "{html}");
 }
 
-/// The page of a thousand users on fifty classes is small enough to be sent, and folds its long lists.
+/// The page of a thousand users on fifty classes is small enough to be sent, and its long lists are folded.
 #[test]
 fn large_pages_stay_small() {
     let server = |i: u64| {
@@ -200,7 +202,8 @@ fn large_pages_stay_small() {
     assert_eq!(certificates(&html).len(), 3);
 }
 
-/// With twenty users, the largest users have bars of their own, and the heights add up to the whole usage.
+/// With twenty users, the users with the largest shares have separate bars, and the heights of all bars add
+/// up to the total usage.
 #[test]
 fn what_many_users_hold_adds_up() {
     let users: Vec<String> = (1..=20)
@@ -214,7 +217,8 @@ fn what_many_users_hold_adds_up() {
     let outcome = registry::find("drfh").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
     let bars = holdings(&problem, &outcome.allocation).unwrap();
     assert_eq!(bars.parts, ["u14", "u15", "u16", "u17", "u18", "u19", "u20", "13 others"]);
-    // The share of each user in the CPU is its weight over 210. The memory is computed from it.
+    // The share of each user in the CPU is its weight divided by 210. The share in the memory follows from
+    // it.
     let [cpu, memory] = bars.groups[0].bars.as_slice() else { panic!("{bars:?}") };
     let weights = [14.0, 15.0, 16.0, 17.0, 18.0, 19.0, 20.0, 91.0];
     for (height, weight) in cpu.heights.iter().zip(weights) {
@@ -235,7 +239,7 @@ fn there_may_be_nobody_and_nothing() {
     assert!(is_balanced(&html) && html.contains("<title>Allocations side by side</title>"), "{html}");
 }
 
-/// The clock of the process ends a mechanism that reports no work, and the next column is still computed.
+/// The clock of the process ends a mechanism that reports no work. The next column is still computed.
 #[test]
 fn columns_end_by_the_processor_time() {
     static IS_SPENT: AtomicBool = AtomicBool::new(false);
@@ -252,7 +256,7 @@ fn columns_end_by_the_processor_time() {
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
             "servers": [{"name": "s", "capacity": {"cpu": 4}}], "users": [{"name": "u", "demand": {"cpu": 1}}]}"#,
     );
-    // The first check after the slow mechanism has begun finds that all time is spent.
+    // The first check after the start of the slow mechanism reports that no time is left.
     let left = || Some(Duration::from_secs(if IS_SPENT.swap(false, Ordering::SeqCst) { 0 } else { 10 }));
     let comparison = Comparison {
         mechanisms: vec![Box::leak(Box::new(slow)), drfh],

@@ -1,4 +1,4 @@
-//! The usage of groups, in words, tables and the page.
+//! Tests of the usage of groups in words, tables and pages.
 
 use evenhand_certify::compare::{Comparison, compare};
 use evenhand_mechanisms::registry;
@@ -6,7 +6,8 @@ use evenhand_problem::Arithmetic;
 use evenhand_problem::format::Source;
 use evenhand_report::{Form, comparison, document, outcome};
 
-/// Two teams: one has a guarantee of more memory than it uses and wants more processors, the other has no guarantee.
+/// Two teams. The first team has a guarantee of more memory than it uses and wants more processors. The
+/// second team has no guarantee.
 const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
     "servers": [{"name": "s", "capacity": {"cpu": 12, "memory": "3Ti"}}],
     "groups": [{"name": "<a>", "guarantee": {"memory": "2Ti"}, "limit": {"cpu": 4}}, {"name": "b"}],
@@ -45,7 +46,7 @@ fn comparisons_and_their_pages_name_the_groups() {
     assert!(html.contains("1.5 TiB lacking"));
 }
 
-/// The page shows the allocation of `tree` as the fair shares of groups in every other allocation.
+/// The page shows the allocation of `tree` as the fair shares of groups for every other allocation.
 #[test]
 fn what_is_due_is_what_the_tree_gives() {
     let problem = Source { name: "p", text: PROBLEM }.problem().unwrap();

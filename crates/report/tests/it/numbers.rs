@@ -1,9 +1,9 @@
-//! Numbers for people: a number that is not whole is never written as a whole one.
+//! Tests of numbers for people: a number that is not whole is never written as a whole number.
 
 use evenhand_problem::{Rational, number::parse};
 use evenhand_report::text::{amount, decimal, double, number, percent, percent_of};
 
-/// Returns whether a text looks like a whole number, whatever unit follows.
+/// Returns `true` if a text looks like a whole number, followed by any unit.
 fn is_whole(text: &str) -> bool {
     let digits = text.split(' ').next().unwrap().trim_end_matches(".0");
     !text.contains(['+', 'e'])
@@ -35,7 +35,7 @@ fn fractions_never_read_as_whole_numbers() {
     assert!(!is_whole(&amount("memory", &parse("1099511627777").unwrap())));
 }
 
-/// Sums of doubles have rounding errors, which are not shown as fractions.
+/// Sums of doubles have rounding errors, which must not be shown as fractions.
 #[test]
 fn rounding_of_doubles_is_no_fraction() {
     assert_eq!(double(0.1 + 0.2 + 0.7), "1");

@@ -1,4 +1,5 @@
-//! Pictures as text: they contain the right texts at the right positions, and no text covers another.
+//! Tests of pictures as text: they contain the right texts at the right positions, and no text covers another
+//! text.
 
 use evenhand_report::plot::{Axis, Bar, Bars, Diagram, Figure, Group, Line, Node, Plot, PlotError, Series};
 
@@ -22,7 +23,8 @@ fn texts(svg: &str) -> Vec<(f64, f64, String, f64, String)> {
         .collect()
 }
 
-/// Returns the left, right, top and bottom of a text, assuming characters that are 0.6 of its size wide.
+/// Returns the left, right, top and bottom of a text. The width of a character is assumed to be 0.6 of its
+/// size.
 fn extent((x, y, anchor, size, words): &(f64, f64, String, f64, String)) -> [f64; 4] {
     let width = 0.6 * size * words.chars().count() as f64;
     let left = match anchor.as_str() {
@@ -145,7 +147,7 @@ fn bars_are_as_high_as_their_parts() {
         ],
     };
     let svg = bars.to_svg().unwrap();
-    // A title, an axis of 6 ticks, 3 bars, 2 groups, 2 names of the legend.
+    // The picture has a title, an axis with a name and 6 ticks, 3 bars, 2 groups, and 2 names in the legend.
     no_text_covers_another_one(&svg, 1 + 1 + 6 + 3 + 2 + 2);
     let mut heights: Vec<i32> = svg
         .split("<rect")

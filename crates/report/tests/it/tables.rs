@@ -1,4 +1,4 @@
-//! Tables on terminals of every width, with and without colours, as CSV and as Markdown.
+//! Tests of tables on terminals of every width, with and without colours, as CSV and as Markdown.
 
 use evenhand_report::table::{Cell, Column, Table};
 use evenhand_report::{Form, Page, Terminal};
@@ -57,7 +57,7 @@ fn colours_are_for_terminals_that_have_them() {
     }
 }
 
-/// A table of numbers that is too wide continues below, with its first column repeated.
+/// A table of numbers that is too wide continues below, and repeats its first column.
 #[test]
 fn what_does_not_fit_goes_on_below() {
     let mut table =
@@ -121,7 +121,7 @@ fn two_tables_of_csv_have_an_empty_line_between_them() {
     assert!(!Page::new().text("words").has_table());
 }
 
-/// The page has exactly the lines that the caller gave. A line break inside a line is escaped.
+/// The page has exactly the lines that were added. A line break inside a line is escaped.
 #[test]
 fn a_name_stays_inside_of_its_line() {
     let name = "# a\nb | `<i>`";
@@ -138,8 +138,8 @@ fn a_name_stays_inside_of_its_line() {
 }
 
 proptest! {
-    /// Whatever the cells are, no line is wider than the terminal as long as numbers fit, no character is lost,
-    /// and no line ends with blanks.
+    /// As long as numbers fit, no line is wider than the terminal, no character is lost, and no line ends
+    /// with blanks, whatever the cells contain.
     #[test]
     fn lines_fit(
         words in prop::collection::vec("[a-z漢]{0,30}( [a-z]{1,12}){0,5}", 1..6),

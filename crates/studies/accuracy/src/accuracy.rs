@@ -19,8 +19,8 @@ use crate::worker::Worker;
 pub struct Settings {
     /// The time limit of one run of a contender.
     pub limit: Duration,
-    /// The number of runs of each contender. `None` means as many runs as a reliable median needs, and only one if a
-    /// run takes long.
+    /// The number of runs of each contender. If it is `None`, a contender runs as often as a reliable median
+    /// needs, or only once if a run takes long.
     pub effort: Option<Effort>,
     /// The contenders that are compiled into this program. Without a worker they run on threads, which cannot be
     /// killed.
@@ -56,7 +56,7 @@ pub struct Measured {
 /// Runs every contender that can solve this kind of case, and compares its answer with the reference. `progress` is
 /// called with the name of a contender before it runs.
 ///
-/// A contender that fails is not an error: its record has the reason.
+/// A contender that fails is not an error of this function. The record of the contender has the reason.
 pub fn measure(
     case: Case,
     reference: Reference,

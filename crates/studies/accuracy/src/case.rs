@@ -7,7 +7,7 @@ use evenhand_problem::number;
 use evenhand_problem::{Problem, Rational, Reservation, Sharing};
 use sha2::{Digest, Sha256};
 
-/// The kinds of answers that are requested.
+/// The kind of answer that a case requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The proportionally fair allocation of one pool.
@@ -83,13 +83,13 @@ impl Kind {
         })
     }
 
-    /// Returns whether the answer maximises a weighted sum of utilities of the tasks.
+    /// Returns `true` if the answer maximises a weighted sum of utilities of the tasks.
     #[must_use]
     pub fn is_sum(self) -> bool {
         matches!(self, Self::Pool | Self::Proportional | Self::Alpha | Self::Njc | Self::Market)
     }
 
-    /// Returns whether the answer solves one or several linear programmes.
+    /// Returns `true` if the answer solves one or several linear programmes.
     #[must_use]
     pub fn is_linear(self) -> bool {
         self.share().is_some()
@@ -116,9 +116,9 @@ impl Kind {
 /// A problem and the kind of answer that is requested.
 #[derive(Debug, Clone)]
 pub struct Case {
-    /// A short name.
+    /// A short name, such as `random-5x2`.
     pub name: String,
-    /// The kind of answer.
+    /// The kind of answer that is requested.
     pub kind: Kind,
     /// The purpose of the case in one line.
     pub note: &'static str,

@@ -87,8 +87,9 @@ pub fn programme(problem: &Reservation, listed: &[(usize, Vec<u64>)]) -> (Progra
     (Programme { costs, rows }, listed.to_vec())
 }
 
-/// Returns the largest violation of a row of the programme: the absolute amount, and the amount relative to the size of
-/// the pool or to the load. Rows of jobs and slots are measured by the load.
+/// Returns the largest violation of a row of the programme. The first number is the absolute amount. The
+/// second number is relative to the size of the pool or to the load. Rows of jobs and slots are measured by
+/// the load.
 #[must_use]
 pub fn violation(
     problem: &Reservation,

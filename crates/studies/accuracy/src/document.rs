@@ -7,8 +7,8 @@ use crate::programmes::{PriceMeasures, ProgrammeMeasures, ProgrammeStatus, Viola
 use crate::record::{Record, Unanswered};
 use crate::speed::Timing;
 
-/// Returns a document of all records. The fields of the object `about` come first. They describe
-/// the measurement.
+/// Returns a document of all records. The fields of the object `about`, which describe the measurement, come
+/// first.
 #[must_use]
 pub fn accuracy(records: &[Record], about: &Value) -> Value {
     let mut document = json!({"kind": "accuracy", "version": 1});
@@ -27,7 +27,7 @@ pub fn unanswered(questions: &[Unanswered]) -> Value {
     questions.iter().map(question).collect()
 }
 
-/// Returns the number, if it is finite. JSON cannot represent other numbers.
+/// Returns the number if it is finite, because JSON cannot represent other numbers.
 fn finite(value: Option<f64>) -> Option<f64> {
     value.filter(|value| value.is_finite())
 }

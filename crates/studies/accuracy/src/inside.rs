@@ -14,7 +14,7 @@ use crate::record::Cost;
 use crate::timing::Effort;
 use crate::worker::Worker;
 
-/// A first run that takes longer is not repeated, unless a number of runs was requested.
+/// A contender whose first run takes longer than this runs only once, unless a number of runs was requested.
 const LONG: Duration = Duration::from_millis(300);
 /// The time that a contender may take to notice that its time is up, as a fraction of the time limit.
 const GRACE: f64 = 0.2;
@@ -25,7 +25,7 @@ const READING: Duration = Duration::from_secs(120);
 pub(crate) struct Ran {
     pub answer: Result<Answer, NoAnswer>,
     pub time: Duration,
-    /// The peak of memory in bytes, minus the memory that was in use before.
+    /// The peak of memory in bytes, minus the memory that was in use before the run.
     pub memory: Option<u64>,
 }
 
@@ -36,7 +36,7 @@ pub(crate) enum Message {
     Ran(Box<Ran>),
 }
 
-/// Runs a contender as often as the effort requires. Ends early if `say` returns false.
+/// Runs a contender as often as the effort requires. The function ends early if `say` returns false.
 pub(crate) fn runs(
     contender: &dyn Contender,
     case: &Case,

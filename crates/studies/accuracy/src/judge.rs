@@ -21,7 +21,7 @@ pub const TOLERANCES: [u32; 2] = [6, 9];
 /// The exponent of the tolerance for the reference, as a negative power of ten. The reference may be a rounded
 /// irrational number, so an axiom that it violates by less than this tolerance counts as satisfied.
 const TRUTH: u32 = 30;
-/// The number of bits of an irrational power. It is far larger than that of a double.
+/// The number of bits of an irrational power, which is far larger than that of a double.
 const BITS: u32 = 200;
 /// The product of users and classes above which only feasibility and sharing incentive are examined.
 const MOST_PAIRS: usize = 3_000;
@@ -40,11 +40,11 @@ pub struct Measures {
     /// The largest violation of a capacity, a limit or a sign, relative to the capacity or limit. For a linear
     /// programme it is the largest violation relative to the bound, or to 1 if the bound is smaller.
     pub violation: f64,
-    /// The largest violation of a capacity, a limit or a bound, in its own unit.
+    /// The largest violation of a capacity, a limit or a bound, in the unit of the capacity, limit or bound.
     pub excess: f64,
-    /// The verdicts by axiom and tolerance; `None` if they were not examined.
+    /// The verdicts by axiom and tolerance. `None` if no axioms were examined.
     pub verdicts: Option<Vec<Verdict>>,
-    /// The answer after its repair; `None` if this was not examined.
+    /// The answer after its repair. `None` if no repair was examined.
     pub repair: Option<Repair>,
     /// The status, and the violations by row and column, of a linear programme of any kind.
     pub programme: Option<ProgrammeMeasures>,
@@ -53,28 +53,29 @@ pub struct Measures {
 /// The verdict on an axiom that a user would get from trusting an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Verdict {
-    /// The axiom with its parameter.
+    /// The name of the axiom with its parameter.
     pub axiom: String,
     /// The negative decimal exponent of the tolerance.
     pub tolerance: u32,
-    /// Whether the axiom holds for the answer; `None` if it is not decided because the answer is infeasible.
+    /// The verdict for the answer: true if the axiom holds. `None` if it is not decided because the answer is
+    /// infeasible.
     pub says: Option<bool>,
-    /// Whether the axiom holds for the exact answer.
+    /// True if the axiom holds for the exact answer.
     pub is: bool,
 }
 
 impl Verdict {
-    /// Returns whether the verdict is wrong.
+    /// Returns `true` if the verdict is wrong.
     #[must_use]
     pub fn is_wrong(&self) -> bool {
         self.says.is_some_and(|says| says != self.is)
     }
 }
 
-/// A feasible answer that was made from an infeasible one (docs/axioms.md).
+/// A feasible answer that was made from an infeasible answer (docs/axioms.md).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Repair {
-    /// The largest change of a user, relative to the tasks that the user would have alone.
+    /// The largest change of the tasks of a user, relative to the tasks that the user would have alone.
     pub change: f64,
     /// The relative distance of the objective from the optimum after the repair.
     pub loses: Option<f64>,
@@ -95,7 +96,8 @@ impl Measures {
 pub struct Judge<'c> {
     case: &'c Case,
     reference: &'c Reference,
-    /// The axioms that are examined, and whether each holds for the exact answer. `None` if this is not known.
+    /// The axioms that are examined, their names, and whether each of them holds for the exact answer. `None`
+    /// if it is not known whether they hold.
     truths: Option<Vec<(Request, String, bool)>>,
     /// A cache of the exact optima of shares.
     optima: Optima,
@@ -296,14 +298,16 @@ fn is_whole(allocation: &Allocation, tolerance: u32) -> Verdict {
     Verdict { axiom: Axiom::IntegerFeasible.name().to_owned(), tolerance, says: Some(says), is: true }
 }
 
-/// Returns the difference relative to the correct value.
+/// Returns the absolute difference divided by the correct value, or the absolute difference if the correct
+/// value is 0.
 pub(crate) fn relative_difference(found: &Rational, right: &Rational) -> f64 {
     let difference = Rational::from(found - right).abs();
     to_f64(&if right.is_zero() { difference } else { difference / Rational::from(right.abs_ref()) })
 }
 
-/// Returns the axioms that are judged. An axiom that depends on the servers of the tasks is judged only if there is one
-/// server. With more servers there are several exact answers, which differ in these servers.
+/// Returns the axioms that are judged. An axiom that depends on the servers on which tasks run is judged only
+/// if there is one server. With more servers there are several exact answers, which run the tasks on
+/// different servers.
 fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     let mut axioms = vec![Axiom::Feasible];
     if !matches!(case.kind, Kind::Utilitarian | Kind::PsDsf | Kind::Whole) {
@@ -327,7 +331,7 @@ fn requests(case: &Case, problem: &Problem) -> Vec<Request> {
     requests
 }
 
-/// Returns whether the problem is small enough for the axioms that compare users or need a solver.
+/// Returns `true` if the problem is small enough for the axioms that compare users or need a solver.
 fn is_small(problem: &Problem) -> bool {
     problem.n_users() * problem.n_servers() <= MOST_PAIRS
 }
@@ -397,8 +401,8 @@ fn error(problem: &Problem, totals: &[Rational], levels: &[Rational]) -> Rationa
     (0..problem.n_users()).map(of_user).max().unwrap_or_default()
 }
 
-/// Returns the largest violation of a row, a limit or a sign: the amount, and the amount relative to the row or to the
-/// tasks that the user would have alone.
+/// Returns the largest violation of a row, a limit or a sign: first the amount, then the amount relative to
+/// the row or to the tasks that the user would have alone.
 fn violation(problem: &Problem, allocation: &Allocation) -> (Rational, Rational) {
     let constraints = Constraints::new(problem, allocation.sharing);
     let (mut absolute, mut relative) = (Rational::new(), Rational::new());

@@ -1,10 +1,11 @@
-//! Keepers: processes between the benchmark and an external program. A keeper kills the external program when the
-//! benchmark ends.
+//! Keepers are processes between the benchmark and an external program. A keeper kills the external program
+//! when the benchmark ends.
 //!
-//! A keeper reads the shell's command from its standard input, which stays open while the benchmark runs. On standard
-//! output it reports when the shell has started and how it ended. If the shell ends, standard input closes, or a signal
-//! arrives, the keeper kills everything that the command has started. On Linux it adopts all orphaned processes below
-//! it. So it also finds programs that have left the process group (`setsid`).
+//! A keeper reads the shell's command from its standard input, which stays open while the benchmark runs. On
+//! standard output it reports when the shell has started and how the shell ended. If the shell ends, standard
+//! input closes, or a signal arrives, the keeper kills everything that the command has started. On Linux the
+//! keeper adopts all orphaned processes below it, so it also finds programs that have left the process group
+//! (`setsid`).
 
 use std::ffi::OsString;
 use std::fs;
@@ -36,16 +37,16 @@ pub(crate) const FOLDER_PREFIX: &str = "evenhand-bench-";
 /// The number of files that a program may create in its folder.
 const MOST_FILES: usize = 10_000;
 
-/// The program that keeps external programs: it runs [`keep`].
+/// The command that starts a keeper: a program that runs [`keep`].
 #[derive(Debug, Clone)]
 pub struct Keeper {
     /// The path of the program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
 }
 
-/// The line that a keeper reads.
+/// The line that a keeper reads from standard input.
 #[derive(Debug, Serialize, Deserialize)]
 struct Task {
     /// The command that the shell runs.
@@ -54,7 +55,7 @@ struct Task {
     folder: PathBuf,
 }
 
-/// A line that a keeper writes.
+/// A line that a keeper writes to standard output.
 #[derive(Debug, Serialize, Deserialize)]
 enum Line {
     /// The shell has started as the leader of this process group.
@@ -65,24 +66,24 @@ enum Line {
     Failed { why: String },
 }
 
-/// How a program ended.
+/// The way in which an external program ended.
 #[derive(Debug, Default)]
 pub(crate) struct End {
-    /// The time from the start of the shell to its end.
+    /// The time from the start of the shell to the end of the shell.
     pub time: Duration,
     /// The exit status, unless a signal ended the program.
     pub exit: Option<i32>,
-    /// Whether the time was up.
+    /// True if the program was stopped because the time was up.
     pub timed_out: bool,
-    /// Whether the program wrote more than [`MOST_WRITTEN`].
+    /// True if the program wrote more than [`MOST_WRITTEN`].
     pub wrote_too_much: bool,
-    /// The peak of its memory in bytes.
+    /// The peak of the program's memory in bytes.
     pub memory: Option<u64>,
-    /// The last bytes of its standard error.
+    /// The last bytes of the program's standard error.
     pub words: String,
 }
 
-/// A running keeper. It kills its processes when this value is dropped.
+/// A running keeper. The keeper kills its processes when this value is dropped.
 struct Kept {
     child: Child,
     input: Option<ChildStdin>,
@@ -92,7 +93,8 @@ struct Kept {
 }
 
 impl Keeper {
-    /// Runs a shell command whose files are in `folder`, until it ends, the time is up, or it has written too much.
+    /// Runs a shell command whose files are in `folder`. Stops the command when the time is up or it has
+    /// written too much.
     pub(crate) fn run(&self, command: &str, folder: &Path, limit: Duration) -> io::Result<End> {
         let task = Task { command: command.to_owned(), folder: folder.to_owned() };
         let mut kept = self.start(&task)?;
@@ -175,12 +177,12 @@ impl Kept {
             }
             std::thread::sleep(BETWEEN_LOOKS);
         }
-        // If this fails, the keeper has already ended.
+        // If killing fails, the keeper has already ended.
         let _ended = self.child.kill();
         let _ended = self.child.wait();
     }
 
-    /// Returns the end of standard error after all processes that could write to it have ended.
+    /// Returns the last bytes of standard error. Waits until all processes that could write to it have ended.
     fn words(&self) -> String {
         let _ended = self.words_end.recv_timeout(TO_KILL);
         let words = self.words.lock().unwrap_or_else(PoisonError::into_inner);
@@ -205,7 +207,7 @@ fn drain(mut errors: ChildStderr, kept: &Mutex<Vec<u8>>) {
     }
 }
 
-/// Returns whether the files in a folder are too many or take more disk space than a program may use.
+/// Returns `true` if the files in a folder are too many or take more disk space than a program may use.
 pub(crate) fn has_written_too_much(folder: &Path) -> bool {
     let (mut bytes, mut files) = (0, 0);
     let mut folders = vec![folder.to_path_buf()];
@@ -247,12 +249,12 @@ pub(crate) fn in_a_group(command: &mut Command) {
 pub(crate) fn kill_group(group: u32) {
     use rustix::process::{Pid, Signal, kill_process_group};
     if let Some(group) = i32::try_from(group).ok().and_then(Pid::from_raw) {
-        // If this fails, the group no longer exists.
+        // If killing fails, the group no longer exists.
         let _gone = kill_process_group(group, Signal::KILL);
     }
 }
 
-/// On other systems only the program itself is killed.
+/// Does nothing. On systems other than Unix only the program itself is killed.
 #[cfg(not(unix))]
 pub(crate) fn in_a_group(_command: &mut Command) {}
 
@@ -352,7 +354,7 @@ fn kill_all(group: u32) {
 fn kill(process: u32) {
     use rustix::process::{Pid, Signal, kill_process};
     if let Some(process) = i32::try_from(process).ok().and_then(Pid::from_raw) {
-        // If this fails, the process no longer exists.
+        // If killing fails, the process no longer exists.
         let _gone = kill_process(process, Signal::KILL);
     }
 }

@@ -1,8 +1,8 @@
 //! Measurements: the answers of solvers compared with exact answers ([`accuracy`]), and the running times of the
 //! mechanisms ([`speed`]).
 //!
-//! Problems are made from a seed and are the same on every machine; running times are not. All answers are judged in
-//! rational arithmetic.
+//! Problems are made from a seed and are the same on every machine. Running times differ between machines.
+//! All answers are judged in rational arithmetic.
 #![forbid(unsafe_code)]
 
 pub mod accuracy;
@@ -41,7 +41,7 @@ pub enum BenchError {
     Instance {
         /// The name of the instance.
         instance: String,
-        /// What is wrong.
+        /// The reason why the problem is not valid.
         what: String,
     },
     /// The reference cannot be computed.
@@ -52,7 +52,7 @@ pub enum BenchError {
         /// The underlying error.
         source: Box<references::ReferenceError>,
     },
-    /// The reference differs from the committed one.
+    /// The problem or its reference is not the one whose hash is committed.
     #[error("instance `{0}`: problem or reference is not the one whose hash is committed")]
     Hash(String),
     /// A picture could not be drawn.

@@ -1,20 +1,20 @@
-//! The peak memory of a process, if the system reports it. Linux does.
+//! The peak memory of processes. Only Linux reports it.
 
 use std::fs;
 
-/// Resets the peak to the resident memory, and returns that memory in bytes.
+/// Resets the peak memory of this process to its resident memory. Returns the resident memory in bytes.
 pub(crate) fn reset_peak() -> Option<u64> {
     // Writing 5 resets the peak (proc(5)).
     fs::write("/proc/self/clear_refs", "5").ok()?;
     resident("self", "VmRSS:")
 }
 
-/// Returns the peak memory since [`reset_peak`], minus the memory that was resident at the reset.
+/// Returns the peak memory in bytes since [`reset_peak`], minus the memory that was resident at the reset.
 pub(crate) fn peak_above(before: u64) -> Option<u64> {
     Some(resident("self", "VmHWM:")?.saturating_sub(before))
 }
 
-/// Returns the value of a line of a process's status, in bytes.
+/// Returns the value of a field of a process's status, in bytes.
 fn resident(process: &str, field: &str) -> Option<u64> {
     let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
     let line = status.lines().find_map(|line| line.strip_prefix(field))?;
@@ -22,7 +22,7 @@ fn resident(process: &str, field: &str) -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// Returns the sum of the peak memory of all processes of a group.
+/// Returns the sum of the peak memory of all processes of a group, in bytes.
 pub(crate) fn of_group(group: u32) -> Option<u64> {
     let of_group = processes().filter(|process| process.group == group);
     let sum: u64 = of_group.map(|process| resident(&process.number.to_string(), "VmHWM:").unwrap_or(0)).sum();
@@ -47,7 +47,7 @@ struct Process {
     number: u32,
     parent: u32,
     group: u32,
-    /// Whether the process has ended and its parent has not waited for it yet.
+    /// True if the process has ended and its parent has not waited for it yet.
     has_ended: bool,
 }
 

@@ -1,11 +1,11 @@
 //! Runs external programs: `NAME=COMMAND {problem} {answer}`.
 //!
 //! The command is run by `sh -c` in its own process group, in a temporary folder. It reads the problem from
-//! `{problem}`; for kinds that are one linear programme it can read `{mps}` instead. It writes an allocation to
-//! `{answer}`, or lines `column value` if the command contains `{mps}`. For linear programmes of any kind it may write
-//! the solution file of a known solver ([`evenhand_lp::stated`]). `{kind}` and `{alpha}` tell it what is requested. The
-//! group is killed when the time is up. With a [`Keeper`] everything that the command has started is
-//! killed, even if this process is killed.
+//! `{problem}`. For kinds that are one linear programme it can read `{mps}` instead. It writes an allocation
+//! to `{answer}`, or lines `column value` if the command contains `{mps}`. For linear programmes of any kind
+//! it may write the solution file of a known solver ([`evenhand_lp::stated`]). `{kind}` and `{alpha}` say
+//! which answer is requested. The process group is killed when the time is up. With a [`Keeper`] everything
+//! that the command has started is killed, even if this process is killed.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -34,12 +34,12 @@ use crate::programmes::{self, ProgrammeStatus};
 use crate::record::Cost;
 use crate::timing::Effort;
 
-/// The exit status with which a program says that it cannot solve problems of this kind.
+/// The exit status of a program that cannot solve problems of the requested kind.
 pub const NOT_MINE: i32 = 77;
-/// A first run that takes longer is not repeated, unless a number of runs was requested.
+/// A program whose first run takes longer than this runs only once, unless a number of runs was requested.
 const LONG: Duration = Duration::from_secs(1);
-/// The longest answer that is read, in bytes. It suffices for 100,000 users on a few classes each, with numbers of a
-/// hundred digits.
+/// The longest answer that is read, in bytes. This length suffices for 100,000 users on a few classes each,
+/// with numbers of a hundred digits.
 const MOST_BYTES: u64 = 1 << 28;
 /// The number of characters that are kept from a program's message about its failure.
 const MOST_WORDS: usize = 300;
@@ -47,7 +47,7 @@ const MOST_WORDS: usize = 300;
 /// An external program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outside {
-    /// The name.
+    /// The name of the program.
     pub name: String,
     /// The command for the shell.
     pub command: String,
@@ -106,13 +106,13 @@ pub fn distinguish(programs: &mut [Outside], inside: &[Arc<dyn Contender>]) {
 }
 
 impl Outside {
-    /// Returns whether the program reads a linear programme.
+    /// Returns `true` if the program reads a linear programme.
     #[must_use]
     pub fn is_linear(&self) -> bool {
         self.command.contains("{mps}")
     }
 
-    /// Returns whether the program can solve a case. There are no records of other cases.
+    /// Returns `true` if the program can solve a case. Other cases have no records.
     #[must_use]
     pub fn applies(&self, case: &Case) -> bool {
         if case.kind == Kind::LinearProgramme {
@@ -179,7 +179,7 @@ struct Files {
     folder: tempfile::TempDir,
     command: String,
     programme: Option<Programme>,
-    /// The linear programme in the form in which it was written, if the case is a linear programme.
+    /// The linear programme as it was written to the file, if the case is a linear programme.
     written: Option<Model>,
 }
 
@@ -295,7 +295,8 @@ impl Files {
     }
 }
 
-/// Waits until a program ends, the time is up, or it has written too much. Then kills its process group.
+/// Waits until a program ends, the time is up, or the program has written too much. Then kills its process
+/// group.
 fn watch(child: &mut Child, folder: &Path, limit: Duration) -> io::Result<End> {
     let begun = Instant::now();
     let (mut pause, longest) = LOOKS;
@@ -363,7 +364,8 @@ fn mps(programme: &Programme) -> io::Result<String> {
     lp_mps::write(&model).map_err(io::Error::other)
 }
 
-/// Reads the solution file of a linear programme. A file that states that there is no optimum needs no values.
+/// Reads the solution file of a linear programme. A file needs no values if it states that there is no
+/// optimum.
 fn solution(model: &Model, text: &str) -> Result<Answer, NoAnswer> {
     let status: String = stated_status(text).unwrap_or_default().chars().take(MOST_WORDS).collect();
     let says = ProgrammeStatus::of_words(&status);
@@ -375,8 +377,8 @@ fn solution(model: &Model, text: &str) -> Result<Answer, NoAnswer> {
     Ok(Answer { stated: Some(stated), says, status, objective, ..Answer::default() })
 }
 
-/// Returns the status that a solution file states. It may stand after `# status`, or in the format of HiGHS, SCIP,
-/// CPLEX, glpsol or JSON.
+/// Returns the status that a solution file states. The status may follow `# status`, or be in the format of
+/// HiGHS, SCIP, CPLEX, glpsol or JSON.
 fn stated_status(text: &str) -> Option<String> {
     if text.trim_start().starts_with('{') {
         let document: Value = serde_json::from_str(text).ok()?;
@@ -408,8 +410,8 @@ fn stated_status(text: &str) -> Option<String> {
     None
 }
 
-/// Reads lines `column value` as an answer. Missing columns are 0. Lines that begin with `#` state what the program
-/// claims: `# status WORD`, `# objective NUMBER`.
+/// Reads lines `column value` as an answer. Missing columns are 0. The lines `# status WORD` and `# objective
+/// NUMBER` state the program's own status and objective.
 fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Answer, NoAnswer> {
     let malformed = |line: &str, why: &str| NoAnswer::Malformed(format!("`{line}`: {why}"));
     let mut answer = Answer::default();
@@ -454,7 +456,7 @@ fn columns(case: &Case, text: &str, programme: Option<&Programme>) -> Result<Ans
             .ok_or_else(|| unknown(&name))?;
         answer.tasks[n].push((i, value));
     }
-    // The objective in the file is a multiple of the weighted sum.
+    // The objective in the file is the weighted sum times this factor.
     let factor: Rational = (0..problem.n_users())
         .filter(|&n| problem.is_active(n))
         .fold(evenhand_problem::Integer::from(1), |all, n| all.lcm(problem.users()[n].weight().denom()))

@@ -32,7 +32,7 @@ const PICTURES: [(&str, &str, &str); 2] = [
     ),
 ];
 
-/// The number of records that the page shows before the reader asks for more.
+/// The number of records that the page shows until the reader asks for more.
 const FIRST_RECORDS: usize = 20;
 
 /// Returns all files except `accuracy.json`. The last file is `index.html`.

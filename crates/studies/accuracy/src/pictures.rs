@@ -1,4 +1,4 @@
-//! Draws the pictures: time against error, and profiles.
+//! Draws the pictures: plots of time against error, and profiles.
 
 use evenhand_report::plot::{Axis, Figure, LineStyle, Plot, Series};
 
@@ -14,8 +14,8 @@ const COLOURS: usize = 8;
 /// The largest error that is drawn. Larger errors are drawn at this error.
 const CEILING: f64 = 10.0;
 
-/// Draws time against error with a plot for each kind. A mark shows the medians over the cases of a kind for one
-/// setting of a method.
+/// Draws time against error, with one plot for each kind of case. A mark shows the medians over the cases of
+/// a kind for one setting of a method.
 #[must_use]
 pub fn work_precision(records: &[Record]) -> Figure {
     let kinds = Kind::ALL.into_iter().filter(|kind| records.iter().any(|record| record.kind == *kind));
@@ -85,7 +85,7 @@ pub fn profiles(records: &[Record]) -> Figure {
     Figure { title: "Profiles".to_owned(), plots, columns: 2 }
 }
 
-/// Returns step functions that rise.
+/// Returns the profiles as step functions that rise.
 fn stairs(profiles: &[Profile], from: f64, to: f64) -> Vec<Series> {
     let line = |(at, profile): (usize, &Profile)| {
         let mut points = vec![];

@@ -13,10 +13,11 @@ pub const RIGHT: f64 = 1e-6;
 impl Record {
     /// Returns the error of the answer.
     ///
-    /// It is the error of the levels if the levels are unique, otherwise the error of the objective. If there is no
-    /// objective either, it is the tolerance at which the answer can be certified. For an infeasible answer it is at
-    /// least the violation. Returns `None` if there is no answer, if no error is known, or for whole tasks, which
-    /// always differ from their reference.
+    /// The error of an answer is the error of its levels if the levels are unique, and otherwise the error of
+    /// its objective. If there is no objective either, the error is the tolerance at which the answer can be
+    /// certified. For an infeasible answer the error is at least the violation. Returns `None` if there is no
+    /// answer or if no error is known. Also returns `None` for whole tasks, which always differ from their
+    /// reference.
     ///
     /// For a linear programme without an optimum, the error is 0 if the contender states this. A wrong status has no
     /// error.
@@ -38,15 +39,15 @@ impl Record {
         Some(off.max(self.measures.violation))
     }
 
-    /// Returns whether the answer has values. An answer without values only states that a linear programme has no
-    /// optimum.
+    /// Returns `true` if the answer has values. An answer without values only states that a linear programme
+    /// has no optimum.
     #[must_use]
     pub fn has_values(&self) -> bool {
         let says = self.measures.programme.as_ref().and_then(|programme| programme.says);
         self.status == Status::Solved && says.is_none_or(|says| says == ProgrammeStatus::Optimal)
     }
 
-    /// Returns whether the contender states a wrong status of a linear programme.
+    /// Returns `true` if the contender states a wrong status of a linear programme.
     #[must_use]
     pub fn is_wrong_status(&self) -> bool {
         self.measures.programme.as_ref().is_some_and(ProgrammeMeasures::is_wrong_status)
@@ -58,12 +59,14 @@ impl Record {
 pub struct Profile {
     /// The name of the contender.
     pub contender: String,
-    /// The bounds at which the fraction rises, ascending. Each bound has the fraction from this bound on.
+    /// The bounds at which the fraction rises, ascending. Each bound is followed by the fraction of cases
+    /// solved within it.
     pub steps: Vec<(f64, f64)>,
 }
 
-/// Returns a profile of time for each contender. It is the fraction of its cases that the contender solves within
-/// [`RIGHT`], as a function of its time divided by the time of the fastest such contender.
+/// Returns a profile of time for each contender. The profile is the fraction of its cases that the contender
+/// solves within [`RIGHT`], as a function of its time divided by the time of the fastest contender that does
+/// so.
 #[must_use]
 pub fn performance(records: &[Record]) -> Vec<Profile> {
     let is_right = |record: &Record| record.distance().is_some_and(|off| off <= RIGHT);
@@ -78,7 +81,8 @@ pub fn performance(records: &[Record]) -> Vec<Profile> {
     })
 }
 
-/// Returns a profile of errors for each contender. It is the fraction of its cases with an error of at most the bound.
+/// Returns a profile of errors for each contender: the fraction of its cases with an error of at most the
+/// bound.
 #[must_use]
 pub fn errors(records: &[Record]) -> Vec<Profile> {
     profiles(records, Record::distance)

@@ -1,4 +1,5 @@
-//! General linear programmes: their cases, exact answers that are read from files, and the judgement on answers.
+//! Linear programmes of any kind: their cases, exact answers that are read from files, and the judgement of
+//! answers.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +15,7 @@ use crate::contenders::{Answer, NoAnswer};
 use crate::judge::{Measures, number, relative_difference};
 use crate::references::Reference;
 
-/// The status of a linear programme, as a solver states it or as it is proven.
+/// The status of a linear programme, as a solver states it or as a proof shows it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProgrammeStatus {
     /// There is an optimum.
@@ -70,23 +71,24 @@ impl ProgrammeStatus {
 /// A violation, and the row or column in which it occurs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Violated {
-    /// Whether the violation is in a row.
+    /// True if the violation is in a row.
     pub is_row: bool,
     /// The name of the row or column.
     pub name: String,
-    /// The amount.
+    /// The amount of the violation.
     pub by: f64,
 }
 
 /// The quality of the prices of an answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct PriceMeasures {
-    /// The distance of the objective from the bound that the prices prove, relative to the objective or to 1 if that is
-    /// larger; `None` if they prove no bound.
+    /// The distance of the objective from the bound that the prices prove. It is relative to the objective,
+    /// or to 1 if that is larger. `None` if the prices prove no bound.
     pub gap: Option<f64>,
-    /// The largest price or reduced cost whose bound is infinite. An optimum has no such price.
+    /// The largest price or reduced cost of a row or column without a bound on that side. An optimum has no
+    /// such price.
     pub dual_violation: Option<Violated>,
-    /// The largest product of a price and the distance from its bound.
+    /// The largest product of a price and the distance of its row or column from the bound.
     pub complementarity: Option<Violated>,
 }
 
@@ -95,9 +97,9 @@ pub struct PriceMeasures {
 pub struct ProgrammeMeasures {
     /// The status that the contender states, if it states one.
     pub says: Option<ProgrammeStatus>,
-    /// The proven status.
+    /// The proven status of the programme.
     pub is: ProgrammeStatus,
-    /// Whether columns have to be integers, so that the answer is that of the relaxation.
+    /// True if columns have to be integers. The answer is then that of the relaxation.
     pub relaxed: bool,
     /// The largest violation of a row.
     pub row: Option<Violated>,
@@ -108,7 +110,7 @@ pub struct ProgrammeMeasures {
 }
 
 impl ProgrammeMeasures {
-    /// Returns whether the contender states a status that is not the proven one.
+    /// Returns `true` if the contender states a status that differs from the proven status.
     #[must_use]
     pub fn is_wrong_status(&self) -> bool {
         match self.says {
@@ -132,8 +134,8 @@ pub fn case(name: impl Into<String>, model: Model) -> Case {
     }
 }
 
-/// Returns the reference that a certificate of `lp solve` contains, if it proves the optimum of this programme. Nothing
-/// of the certificate is trusted: the point and its prices are verified in exact numbers.
+/// Returns the reference that a certificate of `lp solve` contains, if it proves the optimum of this
+/// programme. The certificate is not trusted: the point and its prices are verified in exact numbers.
 #[must_use]
 pub fn proven_optimum(model: &Model, certificate: &str) -> Option<Reference> {
     let StatedAnswer { x, y, .. } = stated::read(model, certificate).ok()?;
@@ -145,8 +147,8 @@ pub fn proven_optimum(model: &Model, certificate: &str) -> Option<Reference> {
     is_optimal.then(|| Reference::of_programme(answer))
 }
 
-/// Returns the programme that external programs read. It has no integers. If some name could not be read as one word,
-/// all names are replaced by numbered ones.
+/// Returns the programme that external programs read. It has no integer columns. If some name could not be
+/// read as one word, numbered names replace all names.
 #[must_use]
 pub fn for_programs(model: &Model) -> Model {
     let mut model = model.clone();

@@ -1,9 +1,9 @@
-//! The record of one contender for one case.
+//! The record of the run of one contender on one case.
 
 use crate::case::Kind;
 use crate::judge::Measures;
 
-/// The ways in which a run ends.
+/// The way in which the run of a contender ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     /// The contender gave an answer, which may be wrong.
@@ -23,7 +23,7 @@ evenhand_problem::names! { Status:
     Malformed = "malformed", "it cannot be read, or has numbers that are none";
 }
 
-/// The record of one contender for one case.
+/// The record of the run of one contender on one case.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Record {
     /// The name of the case.
@@ -34,7 +34,7 @@ pub struct Record {
     pub contender: String,
     /// The method of the contender, without settings.
     pub method: String,
-    /// Whether the contender is an external program.
+    /// True if the contender is an external program.
     pub outside: bool,
     /// The numbers of users and classes, of job types and pools, or of rows and columns.
     pub size: (usize, usize),
@@ -50,41 +50,41 @@ pub struct Record {
     pub cost: Cost,
 }
 
-/// A case without an exact answer. No contender solves it.
+/// A case without an exact answer, which no contender runs on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unanswered {
     /// The name of the case.
     pub instance: String,
     /// The kind of answer that was requested.
     pub kind: Kind,
-    /// The reason.
+    /// The reason why there is no exact answer.
     pub why: String,
 }
 
 /// A contender's claims about its own answer, which are not checked.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Claims {
-    /// The contender's own status.
+    /// The status in the contender's own words.
     pub status: Option<String>,
-    /// The objective.
+    /// The objective that the contender states.
     pub objective: Option<f64>,
-    /// The gap.
+    /// The gap that the contender states.
     pub gap: Option<f64>,
 }
 
 /// The cost of a run.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Cost {
-    /// The median time in seconds. If the first run was short, it only warms up. For a run that did not end, this is
-    /// the time until it was stopped.
+    /// The median time in seconds. If the first run was short, it is only a warm-up and does not count. For a
+    /// run that did not end, this is the time until the run was stopped.
     pub seconds: f64,
-    /// The number of runs for the median.
+    /// The number of runs over which the median is taken.
     pub runs: usize,
-    /// The peak of resident memory in bytes. For contenders inside this program it is the increase, for external
-    /// programs the total. `None` if the system does not report it.
+    /// The peak of resident memory in bytes. A contender inside this program has the increase over the memory
+    /// before the run. An external program has the total. `None` if the system does not report memory.
     pub memory: Option<u64>,
     /// The contender's number of steps.
     pub steps: Option<u64>,
-    /// The exit status of a program.
+    /// The exit status of an external program.
     pub exit: Option<i32>,
 }

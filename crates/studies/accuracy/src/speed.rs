@@ -1,7 +1,7 @@
 //! Measures the running times of mechanisms in floating point and in exact arithmetic, for problems of growing size.
 //!
-//! This measurement is small on purpose. It takes half a minute and shows what to expect on this machine. Comparisons
-//! with other programs are in the package `evenhand-benches`.
+//! This measurement is small on purpose: it takes half a minute and shows what to expect on this machine. The
+//! package `evenhand-benches` compares with other programs.
 
 use std::time::Duration;
 
@@ -18,23 +18,23 @@ use super::{BenchError, suite};
 pub const CLUSTERS: [(usize, usize, usize); 3] = [(10, 3, 2), (40, 5, 3), (160, 8, 3)];
 /// The numbers of users and resources of the pools.
 pub const POOLS: [(usize, usize); 3] = [(100, 8), (1_000, 8), (10_000, 8)];
-/// The exponent of mechanisms that need one.
+/// The exponent of the mechanisms that need an exponent.
 const ALPHA: u32 = 2;
 
-/// A measurement with its times.
+/// A mechanism or solver on a problem, with its times.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Timing {
     /// The name of the mechanism, or of the solver of pools.
     pub name: &'static str,
-    /// Number of users.
+    /// The number of users.
     pub users: usize,
-    /// Number of server classes.
+    /// The number of server classes.
     pub classes: usize,
-    /// Number of resources.
+    /// The number of resources.
     pub resources: usize,
-    /// The time in floating point; `None` if it failed or there is no such method.
+    /// The time in floating point. `None` if the run failed or there is no such method.
     pub float: Option<MedianTime>,
-    /// The time with an exact result; `None` if it failed or there is no such method.
+    /// The time with an exact result. `None` if the run failed or there is no such method.
     pub exact: Option<MedianTime>,
     /// The reason why a time is missing.
     pub why: Option<String>,
@@ -43,7 +43,7 @@ pub struct Timing {
 /// A median time in seconds, and the number of runs.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MedianTime {
-    /// The median.
+    /// The median time in seconds.
     pub seconds: f64,
     /// The number of runs, without the warm-up.
     pub runs: usize,
@@ -63,8 +63,8 @@ pub fn n_measurements() -> usize {
     CLUSTERS.len() * registry::by_default().len() + POOLS.len() * POOL_SOLVERS.len()
 }
 
-/// Measures every mechanism that a comparison runs by default on every cluster, and the solvers of pools on every pool. Mechanisms that do not apply are
-/// left out.
+/// Measures on every cluster all mechanisms that a comparison runs by default, and on every pool the solvers
+/// of pools. Mechanisms that do not apply are left out.
 ///
 /// # Errors
 /// [`BenchError::Instance`] if an instance is not a valid problem.
@@ -97,7 +97,7 @@ pub fn run(seed: u64, effort: Effort, mut progress: impl FnMut(&str)) -> Result<
     Ok(lines)
 }
 
-/// The solvers of pools that are measured. Each has the name that is shown here and its own name.
+/// The solvers of pools that are measured: the name that is shown here, and the solver's own name.
 const POOL_SOLVERS: [(&str, &str); 2] =
     [("path follower", "path-follower"), ("interior point", "interior-point")];
 
@@ -109,7 +109,7 @@ fn pool_solvers() -> Vec<(&'static str, Box<dyn Contender>)> {
     POOL_SOLVERS.into_iter().filter_map(of_name).collect()
 }
 
-/// Measures a mechanism. Returns `None` if it does not apply to the problem.
+/// Measures a mechanism on a problem. Returns `None` if the mechanism does not apply to the problem.
 fn line_of(mechanism: &Mechanism, problem: &Problem, effort: Effort) -> Option<Timing> {
     let mut why = None;
     let mut time = |arithmetic: Arithmetic| {

@@ -1,4 +1,4 @@
-//! Writes the measurements for people.
+//! Writes the measurements as tables and sentences.
 
 use evenhand_report::Page;
 use evenhand_report::table::{Cell, Column, Table};
@@ -18,7 +18,7 @@ pub fn accuracy(records: &[Record]) -> Page {
     opening(records).append(tables(records))
 }
 
-/// Returns the beginning of the page, which says what was measured.
+/// Returns the beginning of the page, which describes the measurements.
 #[must_use]
 pub fn opening(records: &[Record]) -> Page {
     let cases: Vec<(&str, &str)> = of_each(records, |record| (record.kind.name(), record.instance.as_str()));
@@ -69,7 +69,7 @@ pub fn unanswered(questions: &[Unanswered]) -> Page {
         .table(table)
 }
 
-/// Returns the tables for people, and all records as a sheet.
+/// Returns the tables of results, and a sheet of all records.
 #[must_use]
 pub fn tables(records: &[Record]) -> Page {
     let contenders: Vec<&str> = of_each(records, |record| record.contender.as_str());
@@ -92,7 +92,7 @@ pub fn tables(records: &[Record]) -> Page {
         .sheet(all(records))
 }
 
-/// Returns sentences with the number of correct answers.
+/// Returns sentences that summarise how many answers are correct.
 #[must_use]
 pub fn short(records: &[Record]) -> Vec<String> {
     let answers: Vec<&Record> = records.iter().filter(|record| record.status == Status::Solved).collect();
@@ -269,7 +269,7 @@ fn by_programme(records: &[&Record]) -> Table {
     table.table()
 }
 
-/// Returns the error of an answer, or the reason why it has none.
+/// Returns the error of an answer, or the reason why the record has no error.
 fn error_or_status(record: &Record) -> Cell {
     let says = record.measures.programme.as_ref().and_then(|programme| programme.says);
     match (record.distance(), says) {
@@ -362,7 +362,7 @@ fn number(value: f64) -> Cell {
     Cell::text(shown).with_value(value.to_string())
 }
 
-/// Returns a time with its unit for people, and in seconds for programs.
+/// Returns a time as a cell. People see the time with a unit, and programs read seconds.
 fn time(seconds: f64) -> Cell {
     let shown = match seconds {
         s if s < 1e-3 => format!("{:.1} us", s * 1e6),

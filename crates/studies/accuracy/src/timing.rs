@@ -27,7 +27,7 @@ impl Effort {
     }
 }
 
-/// A result with its time.
+/// The result of repeated runs, with its time.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Timed<T> {
     /// The result, which is the same for all runs.

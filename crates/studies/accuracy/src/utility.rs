@@ -3,8 +3,8 @@
 use evenhand_problem::{Integer, Rational};
 use rug::ops::Pow;
 
-/// The accuracy of a logarithm in bits. The error is absolute if the logarithm is below 1, and relative otherwise.
-/// These bits give a hundred digits, and some more that a sum may lose.
+/// The accuracy of a logarithm in bits. The error is absolute if the logarithm is below 1, and relative
+/// otherwise. This number of bits gives a hundred digits, and some more digits that a sum may lose.
 const BITS: u32 = 400;
 
 /// Returns the natural logarithm of a positive number. The error is at most `2^-390`, absolute or relative to the logarithm.
@@ -26,8 +26,8 @@ fn near_one(value: &Rational) -> bool {
     *value > Rational::from((1, 2)) && *value < 2
 }
 
-/// Returns `2 artanh(z)` for `|z| <= 1/3` by its series, with a fixed number of bits after the binary point. For
-/// small `z` there are more bits, so that its leading bits are kept.
+/// Returns `2 artanh(z)` for `|z| <= 1/3` by its series, with a fixed number of bits after the binary point.
+/// For small `z` the number of bits is larger, so that the leading bits of the result are kept.
 fn twice_artanh(z: &Rational) -> Rational {
     if z.is_zero() {
         return Rational::new();

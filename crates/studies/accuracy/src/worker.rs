@@ -1,8 +1,10 @@
-//! Runs contenders that are compiled into this program, each in its own process. The process is killed when the time is
-//! up. A crash affects only this process, and its peak of memory is its own.
+//! Runs contenders that are compiled into this program, each in its own process. A process is killed when the
+//! time is up. A crash affects only the process of the contender. The peak of memory of the process is that
+//! of the contender.
 //!
-//! The process reads a case as one line from standard input, which stays open until the caller ends. It writes a line
-//! when it has read the case, and a line for every run. Doubles are written as their bits.
+//! A process reads a case as one line from standard input, which stays open until the caller ends. The
+//! process writes a line when it has read the case, and a line for every run. Doubles are written as their
+//! bits.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read, Write};
@@ -23,16 +25,16 @@ use crate::timing::Effort;
 /// The longest line that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 32;
 
-/// The program that runs contenders. It receives a [`Question`] on standard input.
+/// The program that runs a contender in a process of its own. It receives a [`Question`] on standard input.
 #[derive(Debug, Clone)]
 pub struct Worker {
     /// The path of the program.
     pub program: PathBuf,
-    /// Its arguments.
+    /// The arguments of the program.
     pub arguments: Vec<OsString>,
 }
 
-/// The task for a process.
+/// The case and the contender that a process runs.
 #[derive(Serialize, Deserialize)]
 pub struct Question {
     contender: String,
@@ -42,7 +44,7 @@ pub struct Question {
     problem: String,
     is_reservation: bool,
     limit: Duration,
-    /// The smallest and largest number of runs, and the time after which no further run starts.
+    /// The smallest and the largest number of runs, and the time after which no further run starts.
     effort: Option<(usize, usize, Duration)>,
 }
 
@@ -61,7 +63,7 @@ enum Refused {
     Kind,
 }
 
-/// An answer, with doubles as their bits.
+/// An answer in which doubles are written as their bits.
 #[derive(Serialize, Deserialize)]
 struct Written {
     tasks: Vec<Vec<(usize, u64)>>,
@@ -92,8 +94,8 @@ struct Exact {
 }
 
 impl Worker {
-    /// Starts the program on a case. Its messages go to `send`, which is closed when the program ends. The case's input
-    /// stays open until the returned value is dropped.
+    /// Starts the program on a case. The lines that it writes go to `send`, which is closed when the program
+    /// ends. The standard input of the program stays open until the returned value is dropped.
     pub(crate) fn start(
         &self,
         contender: &str,
@@ -165,9 +167,9 @@ pub enum Unanswerable {
     /// A name is unknown.
     #[error("no {what} `{name}`")]
     Unknown {
-        /// The type of the named object.
+        /// The kind of name: of a contender or of a kind of case.
         what: &'static str,
-        /// The name.
+        /// The unknown name.
         name: String,
     },
 }
@@ -312,7 +314,7 @@ impl From<&Allocation> for Exact {
 }
 
 impl Exact {
-    /// Returns the allocation. The sharing of servers is set from the case later.
+    /// Returns the allocation. The caller sets its sharing of servers from the case.
     fn allocation(self) -> Option<Allocation> {
         let placement = |(server, index, tasks)| Some(Placement { server, index, tasks: read(tasks)? });
         let placements =

@@ -1,4 +1,5 @@
-//! Audits: search for small allocation problems on which a mechanism violates an axiom, and count how often random problems do.
+//! Audits search for small allocation problems on which a mechanism violates an axiom, and count how many
+//! random problems violate it.
 //!
 //! The mechanism solves random problems in small whole numbers, and [`evenhand_certify`] examines every allocation. The
 //! first problem that violates an axiom is reduced to the smallest problem that still violates it. The result has a
@@ -73,7 +74,7 @@ pub struct Settings {
     pub flags: Flags,
     /// The axioms. If the list is empty, the audit uses the default axioms and the axiom that defines the mechanism.
     pub requests: Vec<Request>,
-    /// Properties that are tested as well. To test a property, each problem must be solved many times.
+    /// The properties that are tested as well. To test a property, each problem must be solved many times.
     pub properties: Vec<Property>,
     /// The number of problems that are drawn.
     pub instances: u64,
@@ -102,14 +103,15 @@ impl Settings {
         }
     }
 
-    /// Returns the problem with this number. It is changed as little as necessary to satisfy the premises.
+    /// Returns the random problem with this number, changed as little as necessary to satisfy the premises.
     fn drawn(&self, number: u64) -> Stated {
         let mut stated = Stated::from(draw(self.seed, number, self.size));
         self.premises.impose(&mut stated);
         stated
     }
 
-    /// Returns the stated problem as a problem, if it satisfies the premises.
+    /// Converts the stated problem to a problem. Returns `None` if it is not valid or does not satisfy the
+    /// premises.
     fn problem(&self, stated: &Stated) -> Option<Problem> {
         stated.problem().filter(|problem| self.premises.allow(problem))
     }
@@ -135,7 +137,7 @@ pub enum AuditError {
         /// The stated value.
         found: u64,
     },
-    /// The flags of the mechanism cannot be read, or one is missing.
+    /// The flags of the mechanism cannot be read, or a required flag is missing.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
     /// An axiom cannot be requested.
@@ -166,13 +168,13 @@ pub struct Audit {
 pub struct Probed {
     /// The property.
     pub property: Property,
-    /// The number of problems on which it was tested.
+    /// The number of problems on which the property was tested.
     pub tried: u64,
     /// The number of problems that refute the property.
     pub refuted: u64,
-    /// The first problem that refutes it, reduced to a small one.
+    /// The first problem that refutes the property, reduced to a small one.
     pub example: Option<Refutation>,
-    /// The number of the first problem that refutes it.
+    /// The number of the first problem that refutes the property.
     first: Option<u64>,
 }
 
@@ -191,22 +193,22 @@ pub struct Audited {
     pub decided: u64,
     /// The number of allocations that violate the axiom.
     pub violated: u64,
-    /// The number of allocations to which it does not apply, or for which it was not decided.
+    /// The number of allocations to which the axiom does not apply, or for which it was not decided.
     pub open: u64,
-    /// The first problem that violates it, reduced to a small one.
+    /// The first problem that violates the axiom, reduced to a small one.
     pub example: Option<Example>,
-    /// The number of the first problem that violates it.
+    /// The number of the first problem that violates the axiom.
     first: Option<u64>,
 }
 
 /// A problem, the mechanism's allocation, and the certificate that the allocation violates the axiom.
 #[derive(Debug, Clone)]
 pub struct Example {
-    /// The problem.
+    /// The problem, reduced to a small one.
     pub problem: Problem,
     /// The allocation of the mechanism.
     pub allocation: Allocation,
-    /// The amount by which the axiom is violated; `None` if no number measures it.
+    /// The amount by which the axiom is violated. `None` if no number measures it.
     pub margin: Option<Rational>,
     /// The claim that the axiom is violated, with its evidence.
     pub examination: Examination,
@@ -368,7 +370,7 @@ impl Audit {
     }
 }
 
-/// Reduces the problem with this number to a smaller one, as long as it violates the axiom.
+/// Reduces the problem with this number. Every smaller problem still violates the axiom.
 fn smallest(settings: &Settings, of: &Audited, number: u64) -> Option<Example> {
     let stated = shrink::shrink(settings.drawn(number), |stated| example(settings, of, stated).is_some());
     example(settings, of, &stated)

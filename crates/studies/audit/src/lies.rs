@@ -49,9 +49,9 @@ const LIES: [u32; 5] = [0, 1, 2, 4, 7];
 
 /// Returns the lies that are tried for each user.
 ///
-/// With at most two resources, they include every demand whose amounts are in a short list. They also include demands
-/// in which one amount is increased or decreased by 1, doubled, halved or set to 0. They include every other set of
-/// classes, also together with one amount changed by 1.
+/// The lies of a user with at most two resources include every demand whose amounts are in a short list. The
+/// lies also include demands in which one amount is increased or decreased by 1, doubled, halved or set to 0.
+/// They include every other set of classes, also together with one amount changed by 1.
 pub fn lies(stated: &Stated) -> Vec<Change> {
     let mut all = Vec::new();
     for n in 0..stated.spec.users.len() {
@@ -70,7 +70,7 @@ fn amounts(stated: &Stated, n: usize) -> Vec<Rational> {
     stated.spec.users[n].demand.iter().map(|(_, amount)| amount.clone()).collect()
 }
 
-/// Returns other demands. None of them is zero.
+/// Returns the demands that a user may state instead of its true demand. No demand is zero.
 fn demands(stated: &Stated, n: usize) -> Vec<Vec<Rational>> {
     let truth = amounts(stated, n);
     let is_small = truth.len() <= 2 && truth.iter().all(|amount| *amount <= SMALL);

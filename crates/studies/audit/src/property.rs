@@ -1,7 +1,7 @@
 //! Properties of a mechanism that relate its allocations on different problems.
 //!
-//! Two problems refute a property if they differ in one respect and their exact answers contradict it. This crate does
-//! not prove properties.
+//! Two problems refute a property if they differ in one respect and the exact answers to them contradict the
+//! property. This crate does not prove properties.
 
 use evenhand_mechanisms::registry;
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number};
@@ -19,8 +19,8 @@ pub enum Property {
     ByDemand,
     /// No user can run more tasks by stating other classes.
     ByClasses,
-    /// Like [`StrategyProof`](Self::StrategyProof), but a liar runs its true tasks in the server time that its stated
-    /// tasks would take.
+    /// Like [`StrategyProof`](Self::StrategyProof), but the liar runs true tasks in the server time that its
+    /// stated tasks would take.
     InTime,
     /// No user takes tasks from another user by a lie that costs the liar no tasks (PS-DSF, Lemma 1).
     NoFreeHarm,
@@ -30,7 +30,7 @@ pub enum Property {
     PopulationMonotone,
     /// No user has fewer tasks when a server has more of a resource.
     ResourceMonotone,
-    /// On one single server every user has the same tasks as under DRF (DRFH, section III-C).
+    /// On a single server every user has the same tasks as under DRF (DRFH, section III-C).
     SingleServerDrf,
 }
 
@@ -45,9 +45,10 @@ pub struct Refutation {
     pub change: String,
     /// The user that has more, or fewer, tasks than the property allows.
     pub user: String,
-    /// The user's tasks in the true problem. If the property is about one problem, these are its tasks under DRF.
+    /// The tasks of the user in the true problem. If the property is about one problem, these are the user's
+    /// tasks under DRF.
     pub before: Rational,
-    /// The number of tasks with its true demand that the user can run in the changed problem.
+    /// The number of tasks with the true demand that the user can run in the changed problem.
     pub after: Rational,
     /// The allocation of the mechanism on the true problem.
     pub given: Allocation,
@@ -57,7 +58,7 @@ pub struct Refutation {
     pub(crate) kind: Kind,
 }
 
-/// The result of one problem for a property.
+/// The result of testing a property on one problem.
 #[derive(Debug, Clone, Default)]
 pub struct Probe {
     /// The counterexample, if the problem refutes the property.
@@ -110,7 +111,7 @@ impl Property {
         Self::ALL.into_iter().find(|property| property.name() == name)
     }
 
-    /// Returns whether changes of this kind can refute the property.
+    /// Returns `true` if changes of this kind can refute the property.
     fn is_about(self, kind: Kind) -> bool {
         match self {
             Self::StrategyProof | Self::InTime | Self::NoFreeHarm | Self::NonBossy => kind.liar().is_some(),
@@ -122,14 +123,14 @@ impl Property {
         }
     }
 
-    /// Returns a counterexample to the property on this problem. Returns `None` if none of the tried changes is a
+    /// Returns a counterexample to the property on this problem. Returns `None` if no tried change is a
     /// counterexample, or if the mechanism has no answer.
     pub(crate) fn refuted(self, subject: &Subject, stated: &Stated) -> Option<Refutation> {
         probe(subject, stated, &[self])?.pop()?.refuted
     }
 }
 
-/// Returns the result of this problem for each property, or `None` if the mechanism has no answer.
+/// Returns the result of this problem for each property. Returns `None` if the mechanism has no answer.
 pub(crate) fn probe(subject: &Subject, stated: &Stated, properties: &[Property]) -> Option<Vec<Probe>> {
     let problem = stated.problem()?;
     let given = subject.solved(&problem)?;
@@ -264,8 +265,8 @@ impl Truth<'_> {
     }
 }
 
-/// Returns how many tasks with its true demand a liar can run. On every class it has the resources of the tasks that it
-/// stated, or the server time that they would take.
+/// Returns how many tasks with the true demand a liar can run. On every class the liar has the resources of
+/// the tasks that it stated, or the server time that these tasks would take.
 pub(crate) fn true_tasks(
     truth: &Problem,
     stated: &Problem,

@@ -162,7 +162,7 @@ pub(crate) fn size(problem: &Problem) -> String {
     )
 }
 
-/// Returns the problem, its change, and the effect on the user.
+/// Returns the problem, its change, and the effect of the change on the user.
 fn refuted(each: &Probed, example: &Refutation) -> Vec<String> {
     let (user, before, after) = (&example.user, text::number(&example.before), text::number(&example.after));
     let (property, change) = (each.property.name(), &example.change);

@@ -1,4 +1,5 @@
-//! Problems in a form that searches can change. They state an amount of every resource, and may have groups.
+//! Problems in a form that searches can change. Such a problem states an amount of every resource, and may
+//! have groups.
 
 use evenhand_problem::groups::{GroupShare, GroupShareSpec, GroupSpec, MemberSpec, Named};
 use evenhand_problem::{Member, Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
@@ -10,7 +11,7 @@ pub struct Stated {
     pub spec: ProblemSpec,
     /// The groups. Most searches have none.
     pub groups: Vec<GroupSpec>,
-    /// By user: its group and its gang. Empty if there are neither groups nor gangs.
+    /// The group and the gang of each user, indexed by user. Empty if there are neither groups nor gangs.
     pub members: Vec<MemberSpec>,
     /// The share by which groups and users are compared.
     pub share: GroupShareSpec,
@@ -56,7 +57,7 @@ impl From<&Problem> for Stated {
     }
 }
 
-/// Adds every resource that is missing with the amount 0.
+/// Adds every missing resource with the amount 0.
 fn in_full(resources: &[String], amounts: &mut Vec<(String, Rational)>) {
     let stated = std::mem::take(amounts);
     let of = |name: &String| stated.iter().find(|(of, _)| of == name).map(|(_, amount)| amount.clone());
@@ -64,14 +65,15 @@ fn in_full(resources: &[String], amounts: &mut Vec<(String, Rational)>) {
 }
 
 impl Stated {
-    /// Returns the problem, if it is valid. It may be invalid because a search has removed the last demand of a user.
+    /// Returns the problem, if it is valid. The problem may be invalid because a search has removed the last
+    /// demand of a user.
     #[must_use]
     pub fn problem(&self) -> Option<Problem> {
         Problem::grouped(self.spec.clone(), self.groups.clone(), self.share.clone(), self.members.clone())
             .ok()
     }
 
-    /// Returns the problem with the names that searches use.
+    /// Returns the problem with numbered names of resources, classes and users, as searches use them.
     #[must_use]
     pub fn renamed(&self) -> Self {
         let mut next = self.clone();

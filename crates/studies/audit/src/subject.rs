@@ -1,4 +1,4 @@
-//! A mechanism with its flags, as searches use it.
+//! A mechanism with its flags, as searches for counterexamples use it.
 
 use evenhand_mechanisms::{Flags, Mechanism, MechanismError, Status};
 use evenhand_problem::{Allocation, Problem, Rational};
@@ -12,7 +12,8 @@ pub struct Subject {
     pub mechanism: &'static Mechanism,
     /// The other settings of the mechanism.
     pub flags: Flags,
-    /// The largest difference between two answers that is ignored. It is relative to the user's tasks plus one.
+    /// The largest difference between two answers that is ignored, as a numerator and denominator. The
+    /// difference is relative to the user's tasks plus one.
     pub tolerance: (u32, u32),
 }
 

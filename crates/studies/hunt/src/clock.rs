@@ -6,7 +6,7 @@ use evenhand_packing::SearchLimits;
 
 use super::HuntError;
 
-/// A time limit. No work begins after it. It may be absent.
+/// A time limit, after which no work begins. A clock may have no limit.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Clock(Option<Instant>);
 
@@ -17,7 +17,7 @@ impl Clock {
         Self(Some(time))
     }
 
-    /// Returns whether the time is up.
+    /// Returns `true` if the time is up.
     #[must_use]
     pub fn is_up(&self) -> bool {
         self.0.is_some_and(|until| Instant::now() >= until)

@@ -76,7 +76,8 @@ impl From<RatioError> for HuntError {
 }
 
 impl HuntError {
-    /// Returns whether a single instance was too large. The search can then continue with the other instances.
+    /// Returns `true` if a single instance was too large. The search can then continue with the other
+    /// instances.
     #[must_use]
     pub fn is_too_large(&self) -> bool {
         matches!(
@@ -89,7 +90,7 @@ impl HuntError {
         )
     }
 
-    /// Returns whether the cause of the error is the caller's input.
+    /// Returns `true` if the cause of the error is the caller's input.
     #[must_use]
     pub fn is_usage(&self) -> bool {
         matches!(self, Self::Setting { .. } | Self::TooLarge { .. } | Self::State(_))

@@ -40,7 +40,7 @@ struct Class {
     symmetries: Vec<Vec<usize>>,
 }
 
-/// All classes of a size.
+/// All classes of demand matrices of one size.
 #[derive(Debug)]
 pub struct Exhaustive {
     settings: Settings,
@@ -58,7 +58,8 @@ impl Exhaustive {
     /// Enumerates the matrices of demands and their classes.
     ///
     /// # Errors
-    /// [`HuntError::TooLarge`]; [`HuntError::OutOfTime`].
+    /// [`HuntError::TooLarge`] if there are too many matrices, and [`HuntError::OutOfTime`] if the time limit is
+    /// reached.
     pub fn new(settings: &Settings, clock: &Clock) -> Result<Self, HuntError> {
         let n_types = settings.types;
         let demands = demand_vectors(settings)?;
@@ -163,7 +164,7 @@ impl Exhaustive {
     /// position is `None` if the time was up before the end of the batch.
     ///
     /// # Errors
-    /// Those of [`below`](super::below).
+    /// The errors of [`below`](super::below).
     pub fn batch(
         &self,
         position: u64,
@@ -211,8 +212,8 @@ impl Exhaustive {
             *reward = rest % largest + 1;
             rest /= largest;
         }
-        // Multiples of a vector of rewards have the same ratio. So have its images under symmetries. It suffices to try
-        // one of them.
+        // Multiples of a vector of rewards have the same ratio, and so have its images under symmetries. Only
+        // one vector of each such set is tried.
         if rewards.iter().copied().fold(0, gcd) != 1 {
             return Ok(None);
         }
@@ -264,7 +265,7 @@ fn demand_vectors(settings: &Settings) -> Result<Rows, HuntError> {
     Ok((1..n).map(vector).collect())
 }
 
-/// Returns the number of multisets of size `k` from `n` things.
+/// Returns the number of multisets of size `k` from `n` items.
 fn multisets(n: u64, k: u64) -> Integer {
     Integer::from(n + k - 1).binomial(k as u32)
 }

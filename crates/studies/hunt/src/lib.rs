@@ -1,14 +1,15 @@
-//! The hunt for job types whose least ratio of greedy to the optimum, over all loads, is as low as possible.
+//! Searches for job types for which the ratio of greedy to the optimum is as low as possible at the worst
+//! loads.
 //!
-//! On one pool greedy earns at least the fraction `1 - (1 - 1/J)^J` of the optimum with `J` types. This is more than `1
-//! - 1/e`, and some instance attains it (docs/theory.md, section 6, Theorem C). If greedy fills several pools in a
-//!   given order, the ratio can fall to 1/2. It is not known how far it can fall with better orders of pools, or with
-//!   whole servers.
+//! On one pool with `J` types, greedy earns at least the fraction `1 - (1 - 1/J)^J` of the optimum. This
+//! fraction is more than `1 - 1/e`, and some instance attains it (docs/theory.md, section 6, Theorem C). If
+//! greedy fills several pools in a given order, the ratio can fall to 1/2. It is not known how far the ratio
+//! can fall with better orders of pools, or with whole servers.
 //!
-//! The hunt tries to refute the bound. It searches job types in integers on one server shape. Small sizes are searched
-//! completely, up to symmetry ([`Exhaustive`]), larger ones by local search. Every ratio is exact. An instance is
-//! discarded only by a proof. Instances that are too large to be decided are counted. The results are computed again by
-//! the rational method of `evenhand-lp` and certified ([`certify`]).
+//! The hunt tries to refute the bound. It searches job types in integers on one server shape. Small sizes are
+//! searched completely, up to symmetry ([`Exhaustive`]). Larger sizes are searched by local search. Every
+//! ratio is exact. An instance is discarded only by a proof. Instances that are too large to be decided are
+//! counted. The rational method of `evenhand-lp` computes the results again, and [`certify`] certifies them.
 //!
 //! [`Hunt`] works in batches. Between batches its [`State`] can be saved. The results depend only on the settings,
 //! not on the number of threads or on interruptions.
@@ -61,7 +62,7 @@ pub const MOST_CAPACITY: u32 = 1_000;
 pub const MOST_REWARD: u64 = 1_000_000;
 /// The largest number of instances that a hunt keeps.
 pub const MOST_KEPT: usize = 100;
-/// The largest position of a saved state, far beyond that of any hunt.
+/// The largest position in a saved state that is accepted. No hunt reaches this position.
 const MOST_POSITION: u64 = 1 << 60;
 /// The version of [`State`].
 pub const STATE_VERSION: u32 = 1;
@@ -74,11 +75,11 @@ pub struct Settings {
     pub types: usize,
     /// The number of resources, `m`.
     pub resources: usize,
-    /// The units of every resource on a server. Demands are from 0 to this number.
+    /// The capacity of a server, in units of every resource. Demands are from 0 to this number.
     pub capacity: u32,
     /// The largest reward. Rewards are from 1 to this number.
     pub rewards: u64,
-    /// Whether all instances of the size are searched. Otherwise the search is local.
+    /// True if all instances of the size are searched. Otherwise the search is local.
     pub exhaustive: bool,
     /// The seed of the local search.
     pub seed: u64,
@@ -133,7 +134,8 @@ impl Hunt {
     /// Creates a hunt.
     ///
     /// # Errors
-    /// [`HuntError::Setting`], [`HuntError::TooLarge`].
+    /// [`HuntError::Setting`] if a setting is out of range, and [`HuntError::TooLarge`] if there are too many
+    /// instances to search all of them.
     pub fn new(settings: Settings) -> Result<Self, HuntError> {
         Self::within(settings, Clock::default())
     }
@@ -141,7 +143,7 @@ impl Hunt {
     /// Creates a hunt that begins no work after the time limit.
     ///
     /// # Errors
-    /// As [`Hunt::new`]; [`HuntError::OutOfTime`].
+    /// The errors of [`Hunt::new`], and [`HuntError::OutOfTime`] if the time limit is reached.
     pub fn within(settings: Settings, clock: Clock) -> Result<Self, HuntError> {
         let within = |what, found: u64, from, to| {
             let fits = (from..=to).contains(&found);
@@ -161,7 +163,7 @@ impl Hunt {
     /// Resumes a saved hunt. The ratios are computed again.
     ///
     /// # Errors
-    /// Those of [`Hunt::new`]; [`HuntError::State`] for a state that no hunt can have.
+    /// The errors of [`Hunt::new`], and [`HuntError::State`] if no hunt can have this state.
     pub fn resume(state: State) -> Result<Self, HuntError> {
         Self::resume_within(state, Clock::default())
     }
@@ -169,7 +171,7 @@ impl Hunt {
     /// Resumes a saved hunt that begins no work after the time limit.
     ///
     /// # Errors
-    /// Those of [`Hunt::resume`]; [`HuntError::OutOfTime`].
+    /// The errors of [`Hunt::resume`], and [`HuntError::OutOfTime`] if the time limit is reached.
     pub fn resume_within(state: State, clock: Clock) -> Result<Self, HuntError> {
         let damaged = |what: &str| Err(HuntError::State(what.to_owned()));
         if state.kind != "hunt-state" || state.version != STATE_VERSION {
@@ -232,8 +234,8 @@ impl Hunt {
         }
     }
 
-    /// Searches one batch on all threads of rayon. Returns whether there is another batch. A local search always has
-    /// another batch.
+    /// Searches one batch on all threads of rayon. Returns `true` if there is another batch. A local search
+    /// always has another batch.
     ///
     /// If the time is up within the batch, its results count, but the saved state is the state before the batch.
     ///
@@ -279,7 +281,7 @@ impl Hunt {
         }
     }
 
-    /// Returns whether all instances of the size have been searched.
+    /// Returns `true` if all instances of the size have been searched.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.exhaustive.as_ref().is_some_and(|all| self.position >= all.total())

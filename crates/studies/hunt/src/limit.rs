@@ -6,8 +6,8 @@ use evenhand_problem::Rational;
 
 /// Compares `ratio` with `1 - 1/e`, which it never equals.
 ///
-/// The partial sums of the series of `e` enclose it, `sum_(i <= n) 1/i! < e < sum_(i <= n) 1/i! + 1/(n n!)`. Terms
-/// are added until the comparison is decided.
+/// The partial sums of the series of `e` enclose `e`: `sum_(i <= n) 1/i! < e < sum_(i <= n) 1/i! + 1/(n n!)`.
+/// Terms are added until the comparison is decided.
 ///
 /// # Examples
 /// ```

@@ -133,8 +133,8 @@ fn types(problem: &Reservation) -> Table {
     table
 }
 
-/// Returns whether the ratio is below `1 - 1/e` for the found instance or for the smaller instance. Shrinking may lower
-/// the ratio.
+/// Returns `true` if the ratio is below `1 - 1/e` for the found instance or for the smaller instance.
+/// Shrinking may lower the ratio.
 fn below_limit(found: Option<&Certified>, shrunk: Option<&Certified>) -> bool {
     let mut all = found.into_iter().chain(shrunk);
     all.any(|certified| against_limit(&certified.ratio).is_lt())

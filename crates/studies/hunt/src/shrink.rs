@@ -1,4 +1,5 @@
-//! Reduces an instance to smaller numbers. The sum of all numbers falls, while the ratio stays low enough.
+//! Reduces an instance to smaller numbers. The sum of all its numbers falls, and the ratio stays at or below
+//! a target.
 
 use evenhand_problem::Rational;
 
@@ -17,7 +18,7 @@ const MOST_TRIALS: usize = 20_000;
 /// global minimum. When the time is up, the smallest instance so far is returned.
 ///
 /// # Errors
-/// Those of [`below`](super::below).
+/// The errors of [`below`](super::below).
 pub fn shrink(found: &Found, target: &Rational, clock: &Clock) -> Result<Found, HuntError> {
     let mut now = found.clone();
     let mut trials = 0;
@@ -81,7 +82,7 @@ fn smaller(instance: &Instance) -> Vec<Instance> {
         });
     }
     let largest = instance.types.iter().map(|each| each.reward).max().unwrap_or(1);
-    // Put all rewards on a coarser scale.
+    // Scale all rewards down so that the largest reward becomes `scale`.
     for scale in (1..=32).chain([48, 64, 96, 128, 256]).filter(|scale| *scale < largest) {
         push(&|next| {
             for each in &mut next.types {
@@ -90,7 +91,7 @@ fn smaller(instance: &Instance) -> Vec<Instance> {
         });
     }
     for r in 0..instance.capacity.len() {
-        // Put a resource on a coarser scale, or make all its numbers slightly smaller.
+        // Divide all numbers of a resource by a common divisor, or make all of them slightly smaller.
         for divisor in [2, 3, 5] {
             push(&|next| {
                 next.capacity[r] /= divisor;

@@ -20,12 +20,12 @@ pub struct SmallFraction {
     pub q: i64,
 }
 
-/// What the method does if `p R - q G` can be positive.
+/// The action of the method if `p R - q G` can be positive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TableauGoal {
-    /// It stops.
+    /// The method stops.
     Decide,
-    /// It sets `p / q` to the `G / R` of the current solution, and continues.
+    /// The method sets `p / q` to the `G / R` of the current solution, and continues.
     Minimise,
 }
 

@@ -8,7 +8,7 @@ const MOST_NODES: usize = 200_000;
 /// The largest number of maximal configurations for which a tableau is worthwhile.
 const MOST_CONFIGURATIONS: usize = 3_000;
 
-/// Job types in integers on one server shape. The order of the types decides ties.
+/// Job types in integers on one server shape. Greedy breaks ties by the order of the types.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Instance {
@@ -32,7 +32,7 @@ impl Instance {
     /// Returns the instance as a reservation problem with these loads. Missing loads are 0.
     ///
     /// # Errors
-    /// [`ProblemError`] for a type that demands nothing or does not fit.
+    /// [`ProblemError`] for a type that demands no resource or does not fit on a server.
     pub fn problem(&self, loads: &[Rational]) -> Result<Reservation, ProblemError> {
         let resources: Vec<String> = (1..=self.capacity.len()).map(|r| format!("r{r}")).collect();
         let named = |values: &[u32]| -> Vec<(String, Rational)> {
@@ -54,7 +54,7 @@ impl Instance {
         })
     }
 
-    /// Returns the sum of all capacities, demands and rewards. Shrinking reduces it.
+    /// Returns the sum of all capacities, demands and rewards. Shrinking reduces this sum.
     #[must_use]
     pub fn size(&self) -> u64 {
         let demand = |each: &JobTypeNumbers| each.demand.iter().map(|d| u64::from(*d)).sum::<u64>();
@@ -62,7 +62,8 @@ impl Instance {
         self.capacity.iter().map(|c| u64::from(*c)).sum::<u64>().saturating_add(types)
     }
 
-    /// Returns whether every type demands something, fits and has a reward.
+    /// Returns `true` if every type has a positive reward, demands at least one resource, and fits on a
+    /// server.
     #[must_use]
     pub fn is_sound(&self) -> bool {
         !self.types.is_empty()
@@ -76,9 +77,9 @@ impl Instance {
 
     /// Returns the instance of the paper Reservation, Appendix C, on servers of `capacity` units of every resource.
     ///
-    /// With `n = types - 1 >= 2`, `n` must divide the capacity, and at least `n + 1` resources are needed; more stay
-    /// unused. The ratio is `1 - (1 - 1/n)^n`. Rewards are multiplied by `n^n`, and scaled and rounded if they would
-    /// exceed the largest reward.
+    /// Let `n = types - 1`, which must be at least 2. `n` must divide the capacity, and there must be at
+    /// least `n + 1` resources. Further resources stay unused. The ratio is `1 - (1 - 1/n)^n`. Rewards are
+    /// multiplied by `n^n`. If they would then exceed the largest reward, they are scaled and rounded.
     #[must_use]
     pub fn appendix_c(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let n = u32::try_from(types.checked_sub(1)?).ok()?;
@@ -88,8 +89,8 @@ impl Instance {
     /// Returns the instance of Appendix C without its last small type. For `n = types >= 3` the ratio is `1 - (1 -
     /// 1/n)^n`.
     ///
-    /// Instead of the last small type, greedy takes the large type, whose reward is `(1 - 1/n)^(n-1)`. The conditions
-    /// are those of [`Instance::appendix_c`] with this `n` and `n` resources.
+    /// Greedy takes the large type, whose reward is `(1 - 1/n)^(n-1)`, instead of the last small type. The
+    /// conditions are those of [`Instance::appendix_c`] with this `n`, but `n` resources suffice.
     #[must_use]
     pub fn shortened(types: usize, resources: usize, capacity: u32, largest_reward: u64) -> Option<Self> {
         let n = u32::try_from(types).ok().filter(|n| *n >= 3)?;

@@ -1,10 +1,11 @@
 //! Local search for sizes that are too large to be searched completely.
 //!
-//! Several independent walks move over instances in integers. A step changes a demand, a reward or the order of the
-//! types, or makes two configurations tie. The step is accepted if the least ratio of the new instance is below that of
-//! the current instance plus a threshold. The threshold falls to 0 over a cycle (threshold accepting: Dueck and
-//! Scheuer, 1990). Every cycle starts from a random instance, from an instance near that of Appendix C (with all types
-//! or one type less), or from an instance near one of the best so far.
+//! Several independent walks move over instances in integers. A step changes a demand, a reward or the order
+//! of the types, or makes two configurations tie. A step is accepted if the least ratio of the new instance
+//! is below that of the current instance plus a threshold. The threshold falls to 0 over a cycle (threshold
+//! accepting: Dueck and Scheuer, 1990). Every cycle starts from one of three instances: a random instance, an
+//! instance near that of Appendix C (with all types or one type less), or an instance near one of the best so
+//! far.
 //!
 //! A round of a walk depends on the seed, the number of the walk, the number of the round, and the state before it.
 //! It does not depend on threads or interruptions. All comparisons are exact.
@@ -25,12 +26,12 @@ pub const WALKS: usize = 8;
 pub const STEPS: u64 = 100;
 /// The number of rounds of a cycle.
 const CYCLE: u64 = 20;
-/// The reciprocal of the threshold at the start of a cycle.
+/// The reciprocal of the threshold at the start of a cycle. The threshold is a difference of ratios.
 const STEEPNESS: u64 = 40;
 
 /// The result of a round.
 pub struct Round {
-    /// The current instances of the walks; `None` if the time was up before all walks were done.
+    /// The current instances of the walks. `None` if the time was up before all walks were done.
     pub walks: Option<Vec<Found>>,
     /// The instances with a ratio below the bound, in the order in which the walks found them.
     pub found: Vec<Found>,
@@ -40,7 +41,7 @@ pub struct Round {
 /// Runs one round of all walks.
 ///
 /// # Errors
-/// Those of [`below`](super::below).
+/// The errors of [`below`](super::below).
 pub fn round(
     settings: &Settings,
     number: u64,
@@ -225,7 +226,7 @@ impl Walk<'_> {
 
     /// Sets the reward of type `j` so that two random maximal configurations earn about the same.
     fn tie(&mut self, instance: &mut Instance, j: usize) {
-        // An earlier change may have left a type that demands nothing.
+        // An earlier change may have left a type that demands no resource.
         let Some(list) = instance.maximal().filter(|list| !list.is_empty()) else { return };
         let one = self.random.random_range(0..list.len() as u64) as usize;
         let other = self.random.random_range(0..list.len() as u64) as usize;

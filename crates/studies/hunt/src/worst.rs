@@ -1,5 +1,6 @@
-//! Computes the worst load of a small instance in integers. It solves the same programmes as
-//! [`worst_load`](evenhand_packing::worst_load), over all maximal configurations, without HiGHS.
+//! Computes the worst load of a small instance in integers. The linear programmes are those of
+//! [`worst_load`](evenhand_packing::worst_load), over all maximal configurations, and are solved without
+//! HiGHS.
 //!
 //! A programme belongs to an order `phi` in which types run out. `K_l` is the configuration of step `l`, `V_l` the
 //! reward of its servers, and `z_l` their number. `s_i` is the number of jobs of type `phi_i` that the optimum leaves
@@ -8,9 +9,10 @@
 //! subject to `load_i(z) - s_i <= sum_k x_k k_i` and `sum x <= sum z <= 1`, where `load_i(z) = sum_(l <= i) z_l
 //! K_l[i]`. The tableau starts at 0, where every slack variable is basic.
 //!
-//! To discard all orders that begin with `phi`, the search solves the programme with the smallest possible reward of
-//! later steps. If it has no quotient below the bound, no such order has one. If integers do not fit, or there are too
-//! many configurations, the rational method of `evenhand-lp` is used instead.
+//! The search may discard all orders that begin with `phi` at once. To this end it solves the programme of
+//! `phi` with the smallest possible reward of later steps. If this programme has no quotient below the bound,
+//! no order that begins with `phi` has one. If integers do not fit, or there are too many configurations, the
+//! rational method of `evenhand-lp` is used instead.
 
 use evenhand_budget::{Limits, within};
 use evenhand_packing::MaxReward;
@@ -37,14 +39,16 @@ pub struct Counts {
     pub examined: u64,
     /// The number of examined instances that were discarded because every type alone earns enough on a server.
     pub discarded_at_once: u64,
-    /// The number of examined instances that were discarded by linear programmes.
+    /// The number of examined instances that linear programmes discarded.
     pub discarded: u64,
-    /// The number of examined instances that were below the bound, so that their least ratio was computed.
+    /// The number of examined instances with a ratio below the bound. The least ratio of these instances was
+    /// computed.
     pub evaluated: u64,
-    /// The number of examined instances that were too large to be decided. They were left out.
+    /// The number of examined instances that were left out, because they were too large to be decided.
     #[serde(default)]
     pub too_large: u64,
-    /// The number of examined instances that were too large for 64-bit integers. The rational method decided them.
+    /// The number of examined instances that were too large for 64-bit integers, so that the rational method
+    /// decided them.
     pub by_rationals: u64,
     /// The number of linear programmes solved in integers.
     pub programmes: u64,
@@ -77,7 +81,7 @@ pub fn below(
     below_until(instance, maximal, bound, counts, &Clock::default())
 }
 
-/// Computes [`below`], or fails with [`HuntError::OutOfTime`].
+/// Computes [`below`] within a time limit. Fails with [`HuntError::OutOfTime`] if the time is up.
 pub(super) fn below_until(
     instance: &Instance,
     maximal: Option<&[Vec<u32>]>,
@@ -120,7 +124,7 @@ pub(super) fn below_until(
     Ok(found.then_some(ratio))
 }
 
-/// Counts an instance that is too large. Returns every other error.
+/// Counts an instance that is too large, and returns every other error.
 fn left_out(error: HuntError, counts: &mut Counts) -> Result<(), HuntError> {
     if !error.is_too_large() {
         return Err(error);
@@ -129,7 +133,7 @@ fn left_out(error: HuntError, counts: &mut Counts) -> Result<(), HuntError> {
     Ok(())
 }
 
-/// Computes the worst load by the method of `evenhand-lp`, which is complete.
+/// Computes the worst load by the method of `evenhand-lp`, which can solve every instance.
 ///
 /// # Errors
 /// [`HuntError`] if the solver fails, or its lower and upper bounds differ.
@@ -137,7 +141,7 @@ pub fn exactly(instance: &Instance) -> Result<WorstLoad, HuntError> {
     exactly_until(instance, &Clock::default())
 }
 
-/// Computes [`exactly`], or fails with [`HuntError::OutOfTime`].
+/// Computes [`exactly`] within a time limit. Fails with [`HuntError::OutOfTime`] if the time is up.
 pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstLoad, HuntError> {
     let problem = instance.problem(&[])?;
     let worst =
@@ -149,7 +153,8 @@ pub(super) fn exactly_until(instance: &Instance, clock: &Clock) -> Result<WorstL
     Ok(worst)
 }
 
-/// Returns whether a set of types has several best configurations. Without such ties the order of the types does not matter.
+/// Returns `true` if a set of types has several best configurations. Without such ties the order of the types
+/// does not matter.
 pub fn has_ties(rewards: &[u64], maximal: &[Vec<u32>]) -> bool {
     let n_types = rewards.len();
     (1..1usize << n_types).any(|open| {
@@ -179,11 +184,11 @@ pub fn has_ties(rewards: &[u64], maximal: &[Vec<u32>]) -> bool {
 struct Small<'a> {
     rewards: Vec<i64>,
     maximal: &'a [Vec<u32>],
-    /// By type: the reward of a server full of jobs of this type.
+    /// The reward of a server full of jobs of one type, indexed by type.
     alone: Vec<i64>,
 }
 
-/// A step of an order: its configuration, and the reward of a server with it.
+/// A step of an order: its configuration, and the reward of a server with this configuration.
 #[derive(Clone, Copy)]
 struct Step<'a> {
     configuration: &'a [u32],
@@ -198,7 +203,7 @@ impl Step<'_> {
 }
 
 impl<'a> Small<'a> {
-    /// Creates the numbers. Returns `None` if the rewards are too large.
+    /// Creates the numbers of an instance. Returns `None` if the rewards are too large.
     fn new(rewards: Vec<i64>, maximal: &'a [Vec<u32>]) -> Option<Self> {
         if rewards.len() >= usize::BITS as usize || maximal.is_empty() {
             return None;
@@ -219,7 +224,8 @@ impl<'a> Small<'a> {
         (1 << self.rewards.len()) - 1
     }
 
-    /// Returns the first step of greedy if these types still have jobs. Its configuration is that of `MaxReward`.
+    /// Returns the first step of greedy if the types in `open` still have jobs. Its configuration is the one
+    /// that `MaxReward` chooses.
     fn first(&self, open: usize) -> Step<'a> {
         let mut best = Step { configuration: &self.maximal[0], open, reward: -1 };
         for k in self.maximal {
@@ -236,7 +242,8 @@ impl<'a> Small<'a> {
         best
     }
 
-    /// Returns whether every server always earns at least `bound` times the largest possible reward.
+    /// Returns `true` if a server full of jobs of any one type earns at least `bound` times the largest
+    /// possible reward.
     fn alone(&self, bound: SmallFraction) -> bool {
         let least = self.alone.iter().copied().min().unwrap_or(0);
         let most = self.first(self.all()).reward;

@@ -1,5 +1,5 @@
-//! Tests of the hunt: against brute force without symmetries, against the rational method, over threads and
-//! interruptions, and with input that is refused.
+//! Tests of the hunt against brute force without symmetries, against the rational method, with several
+//! numbers of threads, with interruptions, and with input that is refused.
 #![allow(missing_docs)]
 
 use evenhand_hunt::{
@@ -21,7 +21,7 @@ fn complete(settings: Settings) -> Hunt {
     hunt
 }
 
-/// Returns the lowest ratio of all instances in every order, without leaving any out.
+/// Returns the lowest ratio of all instances in every order. No instance is left out.
 fn brute_force(settings: &Settings) -> (Rational, u64) {
     let base = u64::from(settings.capacity) + 1;
     let each = (base.pow(settings.resources as u32) - 1) * settings.rewards;
@@ -66,7 +66,7 @@ fn exhaustive_search_against_brute_force() {
     }
 }
 
-/// Counts the maximal configurations of types on one resource without making them.
+/// Counts the maximal configurations of types on one resource without listing them.
 fn configurations(capacity: usize, demands: [usize; 3]) -> u64 {
     let mut ways = vec![0_u64; capacity + 1];
     ways[0] = 1;
@@ -90,7 +90,7 @@ fn demands_with_too_many_configurations_are_left_out() {
     let mut hunt = Hunt::new(settings(3, 1, capacity, 2, true)).unwrap();
     let classes = hunt.exhaustive().unwrap();
     assert_eq!((classes.too_large, classes.matrices), (1, small.len() as u64 + 1));
-    // There are two rewards for each of three types.
+    // Each of three types has one of two rewards.
     assert_eq!(classes.covered(), (80_u64.pow(3) - 1) * 8);
     hunt.advance().unwrap();
     assert!(hunt.counts().examined > 0);
@@ -115,8 +115,8 @@ fn random_instance(random: &mut Pcg64) -> Instance {
     }
 }
 
-/// Compares two methods that share only the theory: integers over all configurations, and HiGHS with exact pivots and
-/// column generation.
+/// Compares two methods that share only the theory. One method uses integers over all configurations. The
+/// other uses HiGHS, exact pivots and column generation.
 #[test]
 fn the_integers_agree_with_the_rational_method() {
     let mut random = Pcg64::seed_from_u64(1);
@@ -162,7 +162,7 @@ fn the_family_of_appendix_c() {
         let found = below(&instance, Some(&maximal), &Rational::from(1), &mut Counts::default()).unwrap();
         let mut power = Rational::from(1);
         (0..n).for_each(|_| power *= Rational::from((n - 1, n)));
-        // The family's own loads have this ratio, and no loads are worse.
+        // The loads of the family have this ratio, and no other loads have a lower ratio.
         assert_eq!(found, Some(1 - power), "{n}");
         assert!(against_limit(found.as_ref().unwrap()).is_gt());
         if n < 3 {
@@ -192,7 +192,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap().install(work)
 }
 
-/// The state contains everything: position, counts, best instances and walks.
+/// The saved state is complete: it has the position, the counts, the best instances and the walks.
 #[test]
 fn threads_and_interruptions_change_nothing() {
     for settings in [settings(4, 2, 5, 30, false), settings(3, 2, 2, 12, true)] {
@@ -293,7 +293,7 @@ fn settings_and_states_that_are_refused() {
     }
 }
 
-/// When the time is up no more work is begun, and the state is that after the last complete batch.
+/// No more work begins when the time is up, and the saved state is that after the last complete batch.
 #[test]
 fn the_time_is_up() {
     let settings = Settings {

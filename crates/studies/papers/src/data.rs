@@ -73,8 +73,8 @@ impl fmt::Display for Missing {
 impl std::error::Error for Missing {}
 
 impl Missing {
-    /// Returns unchecked entries instead of those that need the data. `ids` are their ids, and `source` is their place
-    /// in the paper.
+    /// Returns unchecked entries that replace the entries that need the data. `ids` are their ids, and
+    /// `source` is their place in the paper.
     pub(crate) fn entries(&self, source: &'static str, ids: &[&str]) -> Vec<Entry> {
         let entry = |id: &&str| Entry {
             id: (*id).to_owned(),

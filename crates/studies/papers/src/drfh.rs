@@ -9,7 +9,7 @@ use evenhand_problem::{Problem, Rational, number::to_f64};
 const TWO_SERVERS: &[(u32, &[&str])] = &[(1, &["2", "12"]), (1, &["12", "2"])];
 const TWO_USERS: &[TableUser<'_>] = &[TableUser::new(&["0.2", "1"]), TableUser::new(&["1", "0.2"])];
 
-/// Table I: number of servers, CPU, memory.
+/// DRFH, Table I: the number of servers of each class, and their CPU and memory.
 pub(super) const GOOGLE: &[(u32, &[&str])] = &[
     (6732, &["0.5", "0.5"]),
     (3863, &["0.5", "0.25"]),
@@ -28,7 +28,7 @@ const DYNAMIC_USERS: &[TableUser<'_>] =
 /// Figure 4: the printed fractions of CPU and memory that user 1 uses while it is alone.
 const ALONE: [&str; 2] = ["0.40", "0.62"];
 
-/// Figure 1.
+/// Returns the problem of Figure 1.
 pub(super) fn two_servers() -> Result<Problem, PaperError> {
     ProblemTable { servers: TWO_SERVERS, users: TWO_USERS }.problem()
 }

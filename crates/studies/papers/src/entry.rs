@@ -3,33 +3,33 @@
 use evenhand_problem::{Rational, number};
 use evenhand_report::text::decimal;
 
-/// A published value next to the computed one.
+/// A published value next to the computed value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// The name of the entry. The part before the first dot is its section, by which [`crate::entries`] selects.
     pub id: String,
-    /// The paper, and the place in it.
+    /// The paper, and the place of the value in the paper.
     pub source: &'static str,
-    /// The published value. It is empty if the paper prints none.
+    /// The published value. Empty if the paper prints no value.
     pub paper: String,
-    /// The computed value. It is empty if it was not computed, and the note then says why.
+    /// The computed value. Empty if the value was not computed. The note then gives the reason.
     pub ours: String,
-    /// Whether both values agree to the printed digits. `None` if there is nothing to compare, or if the value was not
-    /// checked.
+    /// True if both values agree to the printed digits. `None` if there is no value to compare, or if the
+    /// value was not checked.
     pub agrees: Option<bool>,
     /// A note for the reader.
     pub note: String,
 }
 
 impl Entry {
-    /// Returns whether the value was computed. If not, the note names the missing data.
+    /// Returns `true` if the value was computed. If it was not, the note names the missing data.
     #[must_use]
     pub const fn is_checked(&self) -> bool {
         !self.ours.is_empty()
     }
 }
 
-/// Returns whether an id is `whole` or a part of it: `drfh.figure-3.tasks` is a part of `drfh.figure-3`.
+/// Returns `true` if an id is `whole` or a part of it: `drfh.figure-3.tasks` is a part of `drfh.figure-3`.
 #[must_use]
 pub fn is_part(id: &str, whole: &str) -> bool {
     id.strip_prefix(whole).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
@@ -43,12 +43,12 @@ pub(crate) fn decimals(values: &[Rational]) -> String {
     values.iter().map(decimal).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns whether every value, rounded to the printed digits, equals the printed text.
+/// Returns `true` if every value, rounded to the printed digits, equals the printed text.
 pub(crate) fn agree(printed: &[&str], values: &[Rational]) -> bool {
     printed.len() == values.len() && printed.iter().zip(values).all(|(text, value)| rounds_to(value, text))
 }
 
-/// Returns whether `value` lies within half a unit of the last digit of `text`.
+/// Returns `true` if `value` lies within half a unit of the last digit of `text`.
 pub(crate) fn rounds_to(value: &Rational, text: &str) -> bool {
     let Ok(printed) = number::parse(text) else { return false };
     if text.contains('/') {

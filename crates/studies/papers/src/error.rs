@@ -2,10 +2,11 @@
 
 use std::fmt;
 
-/// Any error because of which an entry cannot be computed. It has no kinds, because no caller distinguishes them.
+/// Any error because of which an entry cannot be computed. The type has no variants, because no caller
+/// distinguishes errors.
 ///
-/// Every error converts to this type with `?`. It does not implement [`Error`](std::error::Error) itself, because the
-/// conversion would then be ambiguous.
+/// Every error converts to this type with `?`. The type does not implement [`Error`](std::error::Error)
+/// itself, because the conversion would then be ambiguous.
 #[derive(Debug)]
 pub struct PaperError(Box<dyn std::error::Error + Send + Sync>);
 

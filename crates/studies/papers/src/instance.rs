@@ -8,7 +8,7 @@ use evenhand_problem::{
 
 use crate::error::PaperError;
 
-/// A problem in numbers: capacities by class and resource, demands by user and resource.
+/// A problem as tables of numbers: capacities by class and resource, and demands by user and resource.
 pub(crate) struct ProblemTable<'a> {
     pub(crate) servers: &'a [(u32, &'a [&'a str])],
     pub(crate) users: &'a [TableUser<'a>],
@@ -20,7 +20,7 @@ pub(crate) struct TableUser<'a> {
     pub(crate) weight: &'a str,
     pub(crate) tasks: Option<&'a str>,
     pub(crate) demand: &'a [&'a str],
-    /// The indices of the classes that the user may use; empty for all classes.
+    /// The indices of the classes that the user may use. Empty if the user may use all classes.
     pub(crate) servers: &'a [usize],
 }
 

@@ -1,7 +1,7 @@
 //! Compares tables, figures and examples of the papers with the results of the engine.
 //!
-//! An entry has the published value as printed and the computed value. It says whether the two agree to the printed
-//! digits. If they differ, the note says why.
+//! An entry has the published value as printed, and the computed value. It says whether the two values agree
+//! to the printed digits. If they differ, the note gives the reason.
 #![forbid(unsafe_code)]
 
 mod album;
@@ -34,7 +34,7 @@ use rayon::prelude::*;
 
 /// Entries that are computed together.
 struct Part {
-    /// The prefixes of their ids: a section, or parts of a section.
+    /// The prefixes of the ids of the entries: a section, or parts of a section.
     starts: &'static [&'static str],
     make: fn() -> Result<Vec<Entry>, PaperError>,
 }
@@ -68,8 +68,8 @@ pub fn starts() -> impl Iterator<Item = &'static str> {
     PARTS.iter().flat_map(|part| part.starts.iter().copied())
 }
 
-/// Returns the entries of the sections or parts with these ids. If there are no ids, it returns all entries. It also
-/// returns the entries that are computed together with the requested ones.
+/// Returns the entries of the sections or parts with these ids, and all entries that are computed together
+/// with them. If there are no ids, all entries are returned.
 ///
 /// # Errors
 /// A solver failed.
@@ -77,10 +77,11 @@ pub fn entries(ids: &[&str]) -> Result<Vec<Entry>, PaperError> {
     entries_with(ids, &|_, _| ())
 }
 
-/// Computes [`entries`]. From any thread, `progress` is called with the number of finished parts and the number of all parts.
+/// Computes [`entries`], and reports the progress. `progress` is called from any thread with the number of
+/// finished parts and the number of all parts.
 ///
 /// # Errors
-/// Those of [`entries`].
+/// The errors of [`entries`].
 pub fn entries_with(
     ids: &[&str],
     progress: &(dyn Fn(usize, usize) + Sync),

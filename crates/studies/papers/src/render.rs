@@ -1,4 +1,4 @@
-//! Writes the entries, for people and for programs.
+//! Writes the entries as pages, tables and JSON documents.
 
 use crate::entry::Entry;
 use crate::exhibits::Exhibit;

@@ -1,6 +1,5 @@
-//! Two real clusters. Their problems are solved, certified and checked if their data is available.
-//!
-//! A cluster whose data is missing is not checked.
+//! Solves, certifies and checks the problems of two real clusters, if their data is available. A cluster
+//! whose data is missing is not checked.
 
 use std::path::Path;
 use std::time::Instant;

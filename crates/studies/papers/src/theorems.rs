@@ -21,7 +21,7 @@ const CLUSTERS: usize = 400;
 const PACKINGS: usize = 2000;
 /// The number of random packings for Theorem C for which all loads are searched.
 const SEARCHED: usize = 60;
-/// The numbers of types for which the bound of Theorem C is attained here.
+/// The numbers of types for which this file attains the bound of Theorem C.
 const ATTAINED: std::ops::RangeInclusive<usize> = 2..=8;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {
@@ -31,7 +31,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns the entries which show that every problem has a PS-DSF allocation, and a single class has only one.
+/// Returns the entries on Theorem A: every problem has a PS-DSF allocation, and a problem with a single class
+/// has only one.
 fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     let mut problems = Law { seed: 101, one_bottleneck: false }.problems(CLUSTERS / 2)?;
     problems.extend(Law { seed: 102, one_bottleneck: true }.problems(CLUSTERS / 2)?);
@@ -67,7 +68,7 @@ fn theorem_a() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns `1 - (1 - 1/J)^J`.
+/// Returns `1 - (1 - 1/J)^J`, the bound of Theorem C, for `J` types.
 fn bound(n_types: usize) -> Rational {
     let rest = Rational::from((n_types - 1, n_types));
     1 - (0..n_types).fold(Rational::from(1), |product, _| product * &rest)

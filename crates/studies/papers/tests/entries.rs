@@ -1,9 +1,9 @@
-//! The published values that the engine reproduces, and those that it does not.
+//! Tests which published values the engine reproduces, and which it does not.
 #![allow(missing_docs)]
 
 use evenhand_papers::{album, entries, exhibits, is_part, starts};
 
-/// Entries that contradict the published value. The note of each says why.
+/// Entries that contradict the published value. The note of each entry states the reason.
 const DIFFER: [&str; 34] = [
     "drfh.figure-4.alone",
     "drfh.figure-4.two-users",
@@ -92,7 +92,8 @@ fn no_table_or_figure_is_missing() {
     }
 }
 
-/// Checks that every table and figure has its own name, and that those of one paper give files and parts of one page.
+/// Checks that every table and figure has its own name. Also checks that the exhibits of one paper give
+/// files, and parts of one page.
 #[test]
 fn an_album_shows_pictures_and_values_side_by_side() {
     let all = exhibits();
@@ -107,7 +108,7 @@ fn an_album_shows_pictures_and_values_side_by_side() {
     for exhibit in &of_paper {
         assert!(text(&format!("{}.svg", exhibit.id)).starts_with("<svg"), "{}", exhibit.id);
     }
-    // The values of Figure 2 are as printed in the paper, once in every format.
+    // The values of Figure 2 are as printed in the paper. Every format has them.
     for ending in ["md", "csv", "tex"] {
         let table = text(&format!("njc.figure-2.{ending}"));
         assert_eq!(table.matches("(2/5, 2/25)").count(), 4, "{table}");

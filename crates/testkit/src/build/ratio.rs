@@ -1,5 +1,5 @@
-//! Certificates of small instances. Greedy and the optimum are computed from their definitions, over all
-//! configurations. The proofs are trees that split until every leaf holds.
+//! Builds certificates of small instances. Greedy and the optimum are computed from their definitions, over
+//! all configurations. The proofs are trees that split until every leaf is proven.
 
 use evenhand_exact::ratio::{
     Assignment, FirstProof, Greedy, Optimum, PackingPrices, PricingProof, RatioCertificate, Step, Tree,
@@ -33,7 +33,7 @@ pub fn certificate(problem: &Reservation, method: Method) -> RatioCertificate {
         let counts: Vec<Rational> = problem.pools().iter().map(|p| p.count().unwrap().into()).collect();
         let (steps, reward) = plain::greedy(problem, &all, &jobs, &counts, true);
         let whole = |x: &Rational| Integer::from(x.numer());
-        // The assignment is that of greedy, with the bound of the programme.
+        // The assignment is that of greedy. The bound is that of the linear programme.
         let placed = steps.iter().map(|step| (step.0, sparse(&step.2), whole(&step.3))).collect();
         let mut slots = vec![Rational::new(); jobs.len()];
         for (_, _, k, x, _) in &steps {
@@ -116,8 +116,8 @@ impl Builder<'_> {
     fn optimum(&self, all: &[Vec<K>], loads: &[Rational], sizes: &[Rational]) -> Optimum<Rational> {
         let problem = self.problem;
         let (n, pools) = (loads.len(), sizes.len());
-        // The columns are `y_j`, and then `x` for every pool and configuration. The rows are loads, slots and
-        // servers.
+        // The columns are `y_j`, followed by `x` for every pool and configuration. The rows are loads, slots
+        // and servers.
         let mut rows = vec![Vec::new(); 2 * n + pools];
         let mut right: Vec<Rational> = loads.to_vec();
         right.extend(vec![Rational::new(); n]);
@@ -156,7 +156,8 @@ impl Builder<'_> {
     }
 }
 
-/// Maximises `gain x` over `rows x <= right`, `x >= 0`, where `right >= 0`. Returns `x` and the prices.
+/// Maximises `gain x` over `rows x <= right`, `x >= 0`, where `right >= 0`. Returns `x` and the prices of the
+/// rows.
 pub fn simplex(
     mut rows: Vec<Vec<Rational>>,
     right: Vec<Rational>,
@@ -169,7 +170,8 @@ pub fn simplex(
     }
     gain.extend(vec![Rational::new(); m + 1]);
     let mut basis: Vec<usize> = (n..n + m).collect();
-    // Choosing the largest gain needs few pivots, but may cycle. Choosing the first one (Bland's rule) always ends.
+    // A rule that chooses the largest gain needs few pivots, but may cycle. Bland's rule chooses the first
+    // positive gain and always ends.
     let mut hasty = 4 * (n + m);
     let entering = |gain: &[Rational], hasty: usize| {
         let mut able = (0..n + m).filter(|&at| gain[at] > 0);
@@ -182,7 +184,7 @@ pub fn simplex(
         let leaving = able.min_by_key(|&r| (ratio(r), basis[r])).expect("a bounded programme");
         let pivot = rows[leaving][entering].clone();
         rows[leaving].iter_mut().for_each(|entry| *entry /= &pivot);
-        // Most entries are 0, and multiplying rationals allocates memory even then.
+        // Zero entries are skipped. Most entries are 0, and multiplying rationals allocates memory even then.
         let pivot_row: Vec<(usize, Rational)> =
             rows[leaving].iter().cloned().enumerate().filter(|(_, entry)| *entry != 0).collect();
         for row in
@@ -203,13 +205,13 @@ pub fn simplex(
     (x, gain[n..n + m].iter().map(|gain| Rational::from(-gain)).collect())
 }
 
-/// Returns a tree that proves the claim, which must be true.
+/// Returns a tree that proves the claim. The claim must be true.
 pub fn tree(claim: &Claim<'_>) -> Tree {
     let jobs = claim.problem.jobs();
     let n_resources = claim.problem.resources().len();
     let mut multipliers = vec![Vec::new()];
     for r in 0..n_resources {
-        // Each resource alone pays for every type that demands it.
+        // The price of each resource alone pays for every type that demands the resource.
         let worth = jobs.iter().zip(&claim.beta).filter(|(job, _)| job.demand()[r] > 0);
         let price = worth.map(|(job, beta)| Rational::from(beta / &job.demand()[r])).max();
         multipliers

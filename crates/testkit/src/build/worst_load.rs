@@ -1,4 +1,5 @@
-//! Worst-load certificates of small instances: every order, over all configurations, by a dense simplex.
+//! Builds worst-load certificates of small instances. Every order is examined over all configurations, by a
+//! dense simplex method.
 
 use evenhand_exact::ratio::worst_load::{Covers, First, PrefixClaim, WorstLoadCertificate};
 use evenhand_exact::ratio::{Assignment, Greedy, PackingPrices, sparse};
@@ -10,7 +11,7 @@ use crate::build::ratio::{self as build, Builder, Method};
 use crate::plain::ratio::{self as plain, K};
 use crate::random::reservations;
 
-/// Returns the same types with other loads.
+/// Returns the problem with the same types and other loads.
 pub fn with_loads(problem: &Reservation, loads: &[Rational]) -> Reservation {
     let mut document: Value = serde_json::from_str(&reservation_to_json(problem)).unwrap();
     for (job, load) in document["jobs"].as_array_mut().unwrap().iter_mut().zip(loads) {
@@ -19,7 +20,7 @@ pub fn with_loads(problem: &Reservation, loads: &[Rational]) -> Reservation {
     reservations::read(&document.to_string())
 }
 
-/// Returns a certificate. With `prune`, a claim may cover all orders with a common beginning.
+/// Returns a worst-load certificate. With `prune`, a claim may cover all orders with a common beginning.
 pub fn certificate(problem: &Reservation, method: Method, prune: bool) -> WorstLoadCertificate {
     let all = plain::configurations(problem).expect("a small instance");
     let rewards = problem.rewards();
@@ -35,7 +36,7 @@ pub fn certificate(problem: &Reservation, method: Method, prune: bool) -> WorstL
         claims: Vec::new(),
     };
     let Some(rewarded) = rewards.iter().position(|reward| *reward != 0) else { return certificate };
-    // The loads fill the server with one type, which greedy serves completely.
+    // The loads fill the server with jobs of one type, which greedy serves completely.
     let mut loads = zeros;
     loads[rewarded] = problem.most(0, rewarded).into();
     let builder = Builder { problem, method };
@@ -99,12 +100,13 @@ impl Search<'_> {
         steps.pop();
     }
 
-    /// Checks whether the ratio holds if step `l` earns `values[l]`. If it does, it is claimed. Otherwise the ratio
-    /// falls, if the steps really earn these values.
+    /// Tests whether greedy reaches the current ratio if step `l` earns `values[l]`. If it does, a claim is
+    /// added. Otherwise the current ratio falls, if the steps really earn these values.
     fn ask(&mut self, order: &[usize], steps: &[K], values: &[Rational], covers: Covers) -> bool {
         let (n, t) = (self.problem.n_types(), steps.len());
-        // The columns are the jobs served by type, the servers by step, and the servers by configuration. The rows
-        // are the slots by type, the loads by position in the order, the servers, and one server in total.
+        // The columns are the jobs served by type, the servers by step, and the servers by configuration. The
+        // rows are the slots by type, the loads by position in the order, the number of servers, and one row
+        // for a total of one server.
         let mut rows = vec![vec![Rational::new(); n + t + self.all.len()]; n + order.len() + 2];
         let [servers, whole] = [rows.len() - 2, rows.len() - 1];
         rows.iter_mut().take(n).enumerate().for_each(|(j, row)| row[j] = Rational::from(1));

@@ -1,4 +1,4 @@
-//! Certificates of problems with groups: limits that stop users, and what groups could have.
+//! Example certificates of problems with groups: limits that stop users, and comparisons of groups.
 
 use evenhand_exact::{
     Axiom, Certificate, Claim, ClassMark, Evidence, Instance, Party, PartyPrices, PlacePrices, PriceVector,
@@ -10,7 +10,7 @@ use evenhand_problem::{Problem, Rational};
 use super::{allocation, certificate, level, problem, tasks, with};
 use crate::q;
 
-/// Returns a problem with one pool. `a` may use 6 of its CPUs, and has two kinds of tasks.
+/// Returns a problem with one pool. Group `a` may use 6 of its CPUs, and has two kinds of tasks.
 fn two_groups() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "two groups", "resources": ["cpu", "gpu"],
@@ -22,8 +22,8 @@ fn two_groups() -> Problem {
     )
 }
 
-/// Returns a problem in which `one` may run on only one of two classes. A price shows that it cannot get more, and
-/// then `other` goes on.
+/// Returns a problem in which user `one` may run on only one of two classes. A price shows that `one` cannot
+/// get more. User `other` then rises further.
 fn two_classes() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "two classes", "resources": ["cpu"],
@@ -34,7 +34,7 @@ fn two_classes() -> Problem {
     )
 }
 
-/// Returns a problem in which `a` may use 1 CPU of the fast ones. A price of that limit stops it.
+/// Returns a problem in which group `a` may use 1 CPU of class `fast`. The price of this limit stops `a`.
 fn limited_classes() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "limited classes", "resources": ["cpu"],
@@ -45,7 +45,7 @@ fn limited_classes() -> Problem {
     )
 }
 
-/// Returns a problem in which `a` may use 1 CPU of the fast ones, and 5 in total.
+/// Returns a problem in which group `a` may use 1 CPU of class `fast`, and 5 CPUs in total.
 fn twice_limited() -> Problem {
     problem(
         r#"{"kind": "allocation-problem", "name": "twice limited", "resources": ["cpu"],
@@ -56,8 +56,8 @@ fn twice_limited() -> Problem {
     )
 }
 
-/// Returns certificates with a gang of 3, a gang of 2 of which fewer tasks wait, and tasks that start alone. Group
-/// `a` may use 6 CPUs in total.
+/// Returns certificates of a problem with a gang of 3 tasks, a gang of 2 tasks of which fewer tasks wait, and
+/// tasks that start alone. Group `a` may use 6 CPUs in total.
 fn gangs() -> Vec<(&'static str, Certificate)> {
     let problem = problem(
         r#"{"kind": "allocation-problem", "name": "gangs", "resources": ["cpu"],
@@ -76,8 +76,8 @@ fn gangs() -> Vec<(&'static str, Certificate)> {
         Source { name: "allocation", text: &text }.allocation(&problem).unwrap().allocation
     };
     let one = r#", {"server": "slow", "index": 1, "tasks": {"one": 2}}"#;
-    // In the first allocation, three tasks fit on one server of `fast` and two of `slow`. In the second, fewer than
-    // three fit on the servers and within the limit.
+    // In the first allocation, three tasks fit: one on a server of `fast` and two on `slow`. In the second
+    // allocation, fewer than three tasks fit on the servers and within the limit.
     let three = r#", {"server": "slow", "index": 1, "tasks": {"three": 1, "one": 1}}, {"server": "slow", "index": 0, "tasks": {"one": 1}}"#;
     let mut all = Vec::new();
     for (name, on_slow) in [("gangs-fit", one), ("gangs-stopped", three)] {
@@ -94,7 +94,7 @@ fn gangs() -> Vec<(&'static str, Certificate)> {
 fn within() -> Vec<(&'static str, Certificate)> {
     let problem = twice_limited();
     let drfh = Some(Share::Dominant);
-    // The rows are fast, slow, the limit of `a`, and the limit of `a` on the fast CPUs.
+    // The rows are those of `fast` and `slow`, the limit of group `a`, and the limit of `a` on `fast`.
     let prices = |instance: &Instance<'_>, weights: [&str; 2], rows: [&str; 4]| Prices {
         user_weights: weights.map(q).to_vec(),
         rows: rows.map(q).to_vec(),
@@ -113,7 +113,7 @@ fn within() -> Vec<(&'static str, Certificate)> {
     ];
     let fair = certificate(&problem, &x, claims);
 
-    // `a` uses all that its limit allows, and more than `b`.
+    // Group `a` uses all that its limit allows, which is more than group `b` uses.
     let y = tasks(&[&[(0, "1"), (1, "5/2")], &[(1, "7/2")]]);
     let x = allocation(&problem, r#"{"one": {"fast": 1, "slow": 4}, "other": {"slow": 2}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
@@ -134,9 +134,9 @@ fn within() -> Vec<(&'static str, Certificate)> {
     vec![("limits-fair", fair), ("limits-uneven", uneven), ("limits-wasted", wasted)]
 }
 
-/// Returns the certificate of a problem with two kinds of GPUs. A task of `one` takes two old GPUs or a new one,
-/// and counts as one for its group. `a` may use one old GPU. Both users rise together until `one` has ten tasks on
-/// new GPUs and half a task on old ones. Then `other` goes on.
+/// Returns the certificate of a problem with two kinds of GPUs. A task of user `one` takes two old GPUs or
+/// one new GPU, and counts as one GPU for its group. Group `a` may use one old GPU. Both users rise together
+/// until `one` has ten tasks on new GPUs and half a task on old GPUs. Then user `other` rises further.
 fn by_class() -> Certificate {
     let problem = problem(
         r#"{"kind": "allocation-problem", "name": "two kinds of cards", "resources": ["gpu"],
@@ -161,7 +161,7 @@ fn by_class() -> Certificate {
     certificate(&problem, &x, claims)
 }
 
-/// Returns certificates that hold and that are violated.
+/// Returns certificates of claims that hold, and of claims that are violated.
 pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let problem = two_groups();
     let exactly = Rational::new();
@@ -170,7 +170,7 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
         axioms.map(|axiom| Claim::derive(axiom, instance, &exactly).unwrap()).into()
     };
     let (a, b) = (Party::Group(0), Party::Group(1));
-    // A task of `user` is worth 1, and so is a unit of the row.
+    // A task of `user` has the worth 1, and a unit of the row has the price 1.
     let one = |user: usize, row: usize| PriceVector {
         user_weights: vec![(user, q("1"))],
         rows: vec![(row, q("1"))],

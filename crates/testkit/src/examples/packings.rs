@@ -1,4 +1,4 @@
-//! Certificates about whole tasks over time.
+//! Example certificates about whole tasks over time.
 
 use evenhand_exact::ratio::{Tree, TreeNode};
 use evenhand_exact::{Axiom, Certificate, Evidence, Instance, Packing, PackingLevel, Share};
@@ -10,7 +10,7 @@ fn packing(server: usize, part: &str, tasks: &[(usize, u64)]) -> Packing {
     Packing { server, part: q(part), tasks: tasks.to_vec() }
 }
 
-/// Returns certificates that hold and that are violated.
+/// Returns certificates of claims that hold, and of claims that are violated.
 pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     let share = Some(Share::Dominant);
     // Kesidis (19), (20). A packing of either server has at most 21 tasks, since 6 (k + l) <= 130.
@@ -41,7 +41,7 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::MaxMinPackings, share, evidence(), &instance));
     let kesidis = certificate(&servers, &x, claims);
 
-    // 65/3 tasks of each user are possible if tasks are divided.
+    // If tasks are divisible, each user can have 65/3 tasks.
     let x = allocation(
         &servers,
         r#"{"one": {"first": "235/12", "second": "25/12"}, "other": {"first": "25/12", "second": "235/12"}}"#,
@@ -51,7 +51,8 @@ pub(super) fn certificates() -> Vec<(&'static str, Certificate)> {
     claims.push(with(Axiom::MaxMinPackings, share, evidence(), &instance));
     let divided = certificate(&servers, &x, claims);
 
-    // `few` has one task, and `many` gets 3 tasks over time. `same` has the demand of `many` and may not run on them.
+    // `few` has one task, and `many` gets 3 tasks over time. `same` has the demand of `many`, but may not run
+    // on the servers of `many`.
     let finite = problem(
         r#"{"kind": "allocation-problem", "name": "finite tasks", "resources": ["cpu"],
         "servers": [{"name": "pair", "count": 2, "capacity": {"cpu": 5}}, {"name": "small", "capacity": {"cpu": 2}}],

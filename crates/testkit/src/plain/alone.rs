@@ -1,17 +1,17 @@
-//! A second implementation of the rules that divide every resource separately, written from docs/groups.md ("Each
-//! resource alone"). It divides recursively from the root and raises levels from one event to the next. It shares
-//! nothing with the engine.
+//! A second implementation of the rules that divide every resource separately, written from docs/groups.md
+//! ("Each resource alone"). It divides recursively from the root, and raises levels from one event to the
+//! next. It shares no code with the engine.
 
 use evenhand_problem::{Problem, Rational};
 
 /// A rule that divides every resource separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Alone {
-    /// `kai`
+    /// The rule `kai`.
     Kai,
-    /// `volcano`
+    /// The rule `volcano`.
     Volcano,
-    /// `volcano-capacity`
+    /// The rule `volcano-capacity`.
     VolcanoCapacity,
 }
 
@@ -22,7 +22,7 @@ enum Child {
     User(usize),
 }
 
-/// One resource of a problem.
+/// The division of one resource of a problem.
 struct Resource<'p> {
     problem: &'p Problem,
     rule: Alone,
@@ -34,8 +34,8 @@ struct Resource<'p> {
     of_users: Vec<Rational>,
 }
 
-/// Returns the amounts that groups, and users next to groups, are entitled to: by resource, then by group and by
-/// user.
+/// Returns the amounts to which groups are entitled, and the amounts to which users next to groups are
+/// entitled. The outer index is the resource.
 #[must_use]
 pub fn entitled(problem: &Problem, rule: Alone) -> Vec<(Vec<Rational>, Vec<Rational>)> {
     let zeros = |count: usize| vec![Rational::new(); count];
@@ -91,13 +91,13 @@ impl Resource<'_> {
         lend.iter().find(|(of, _)| *of == self.r).map(|(_, lent)| lent.clone())
     }
 
-    /// Returns the part of the guarantee that is kept back from other groups. Where the group does not state what
-    /// it lends, it is 0.
+    /// Returns the amount of the guarantee that is kept back from other groups. The amount is 0 if the group
+    /// does not state what it lends.
     fn kept(&self, v: usize) -> Rational {
         self.lent(v).map_or_else(Rational::new, |lent| (self.stated(v, self.r) - lent).max(Rational::new()))
     }
 
-    /// Returns the amount that a child gets first.
+    /// Returns the amount that a child gets before anything is divided by weight.
     fn guaranteed(&self, child: Child) -> Rational {
         match (self.rule, child) {
             (_, Child::User(_)) => Rational::new(),
@@ -130,8 +130,8 @@ impl Resource<'_> {
         self.subgroups(Some(v)).is_empty() && self.stated(v, r) > 0
     }
 
-    /// Returns the amounts by which `volcano-capacity` divides a group's share: what a child deserves, what it
-    /// requests of that, and what it requests beyond.
+    /// Returns the amounts by which `volcano-capacity` divides a group's share: the amount that a child
+    /// deserves, its request up to this amount, and its request beyond this amount.
     fn deserved(&self, child: Child) -> [Rational; 3] {
         let Child::Group(v) = child else { return Default::default() };
         let most = self.most(Some(v)).unwrap();
@@ -194,7 +194,7 @@ impl Resource<'_> {
         }
     }
 
-    /// Returns the part of the share that each child gets.
+    /// Returns the amount of the share that each child gets.
     fn parts(&self, children: &[Child], share: &Rational) -> Vec<Rational> {
         let requests: Vec<Option<Rational>> = children.iter().map(|k| self.request(*k)).collect();
         let kept: Vec<Rational> = children.iter().map(|k| self.guaranteed(*k)).collect();
@@ -244,8 +244,8 @@ impl Resource<'_> {
     }
 }
 
-/// Raises the parts whose level `(part - start) / weight` is least, from event to event, as long as something is
-/// left.
+/// Raises the amounts in `parts` with the least level `(part - start) / weight` from event to event, until
+/// nothing is left or no amount may rise.
 fn rise(
     parts: &mut [Rational],
     start: &[Rational],

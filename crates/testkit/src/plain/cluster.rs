@@ -1,23 +1,24 @@
-//! Rows, usage, `gamma`, `g` and the repair, all as dense tables.
+//! Rows, usage, `gamma`, `g` and the repair of an allocation, all as dense tables.
 
 use evenhand_exact::Tasks;
 use evenhand_problem::{Constraints, Problem, Rational, RowKind, Sharing};
 
 use super::{Matrix, zero};
 
-/// A problem with a kind of sharing.
+/// A problem with a way of sharing servers.
 pub struct Cluster<'a> {
     pub p: &'a Problem,
     pub sharing: Sharing,
-    /// `(class, resource)` of each row, with `None` for time, in the order of the rows in evidence.
+    /// The class and the resource of each row, in the order of the rows in evidence. The resource is `None`
+    /// for a row of time.
     pub rows: Vec<(usize, Option<usize>)>,
     pub capacity: Vec<Rational>,
-    /// `gamma_ni`, which is 0 where `n` cannot run or may not run.
+    /// The numbers `gamma_ni`. They are 0 if `n` cannot run or may not run on `i`.
     pub gamma: Matrix,
     /// `gamma_ni` without placement constraints.
     pub free_gamma: Matrix,
     pub active: Vec<bool>,
-    /// `g_n = min(T_n, gamma_n)`.
+    /// The numbers `g_n = min(T_n, gamma_n)`.
     pub g: Vec<Rational>,
 }
 
@@ -73,7 +74,7 @@ impl<'a> Cluster<'a> {
         (0..self.rows.len()).filter(|&row| self.rows[row].0 == i).collect()
     }
 
-    /// Returns the usage of a row by a task of `n`, or 0 where it cannot run.
+    /// Returns the usage of a row by a task of `n`. Returns 0 if `n` cannot run on the class of the row.
     pub fn uses(&self, n: usize, row: usize) -> Rational {
         match self.rows[row] {
             (i, _) if !self.runs(n, i) => zero(),
@@ -101,7 +102,8 @@ impl<'a> Cluster<'a> {
         x
     }
 
-    /// Returns whether an entry is invalid: negative, on a class where `n` cannot run, or of an inactive user.
+    /// Returns `true` if an entry is invalid: negative, on a class where `n` cannot run, or of an inactive
+    /// user.
     pub fn is_refused(&self, n: usize, i: usize, x: &Rational) -> bool {
         !x.is_zero() && (*x < 0 || !self.runs(n, i) || !self.active[n])
     }
@@ -152,7 +154,8 @@ pub fn accelerators(p: &Problem, n: usize, x: &[Rational]) -> Rational {
     rates.iter().map(|(i, rate)| Rational::from(&x[*i] / rate)).sum()
 }
 
-/// Returns the most tasks of a user that has these tasks by class at most, and no more than `at_most` accelerators.
+/// Returns the largest number of tasks of a user with at most these tasks on each class, and at most
+/// `at_most` accelerators.
 pub fn best_use(p: &Problem, n: usize, tasks: &[Rational]) -> Rational {
     let user = &p.users()[n];
     let Some(at_most) = user.at_most() else { return tasks.iter().sum() };
@@ -167,8 +170,8 @@ pub fn best_use(p: &Problem, n: usize, tasks: &[Rational]) -> Rational {
     sum
 }
 
-/// Returns the tasks of a user that has these tasks by class, and uses the classes in proportion to them up to
-/// `at_most` accelerators.
+/// Returns the tasks of a user that uses the classes in proportion to these tasks. The user has at most these
+/// tasks, and at most `at_most` accelerators.
 pub fn proportional_use(p: &Problem, n: usize, tasks: &[Rational]) -> Rational {
     let (sum, used) = (tasks.iter().sum::<Rational>(), accelerators(p, n, tasks));
     match p.users()[n].at_most().filter(|at_most| used > **at_most) {
@@ -177,7 +180,8 @@ pub fn proportional_use(p: &Problem, n: usize, tasks: &[Rational]) -> Rational {
     }
 }
 
-/// Returns `k_i min over r with d_nir > 0 of c_ir / d_nir`, or the number that the user states.
+/// Returns `gamma` without placement constraints: `k_i min over r with d_nir > 0 of c_ir / d_nir`, or the
+/// number that the user states.
 fn free_gamma(p: &Problem, n: usize, i: usize) -> Rational {
     let (user, server) = (&p.users()[n], &p.servers()[i]);
     if let Some((_, gamma)) = user.given_gamma().iter().find(|(class, _)| *class == i) {

@@ -7,13 +7,13 @@ use evenhand_problem::{Placement, Rational};
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Returns a number of missing or excess tasks of `n` divided by `g_n`, or by 1 if `g_n` is 0.
+    /// Returns a number of tasks of `n` divided by `g_n`, or the number itself if `g_n` is 0.
     fn over_g(&self, n: usize, tasks: &Rational) -> Rational {
         let g = &self.cluster.g[n];
         if g.is_zero() { tasks.clone() } else { Rational::from(tasks / g) }
     }
 
-    /// Returns all limits, each with its slack and margin.
+    /// Returns all limits of feasibility, each with its slack and margin.
     pub fn limits(&self) -> Vec<(Limit, Rational, Rational)> {
         let cluster = &self.cluster;
         let cleared = cluster.cleared(&self.stated);
@@ -39,8 +39,8 @@ impl Plain<'_> {
         all
     }
 
-    /// Returns whether the allocation is feasible within the tolerance. Placed tasks must be feasible exactly, and
-    /// on each of their servers.
+    /// Returns `true` if the allocation is feasible within the tolerance. Placed tasks must be feasible
+    /// exactly, and on each of their servers.
     pub fn is_feasible(&self, tolerance: &Rational) -> bool {
         let placed = self.placements.is_some();
         let tolerated = if placed { zero() } else { Rational::from(-tolerance) };
@@ -58,13 +58,13 @@ impl Plain<'_> {
         self.limits().into_iter().map(|(.., margin)| margin).min()
     }
 
-    /// Returns whether the allocation is exactly feasible.
+    /// Returns `true` if the allocation is exactly feasible.
     pub fn is_exactly_feasible(&self) -> bool {
         self.limits().iter().all(|(_, slack, _)| *slack >= 0)
     }
 
-    /// Returns the tasks by server, without empty servers. Returns `None` where the allocation does not say which
-    /// servers they are on.
+    /// Returns the tasks by server, without empty servers. Returns `None` if the allocation does not say on
+    /// which servers the tasks are.
     pub fn singles(&self) -> Option<Vec<Placement>> {
         if self.placements.is_some() {
             return self.placements.clone();
@@ -83,8 +83,8 @@ impl Plain<'_> {
         Some(all)
     }
 
-    /// Returns the limits of single servers, each with its slack and margin. A fraction of a task has the margin
-    /// -1, which is beyond every tolerance.
+    /// Returns the limits of single servers, each with its slack and margin. A fraction of a task has the
+    /// margin -1, which no tolerance covers.
     pub fn single_limits(&self, whole: bool) -> Option<Vec<(SingleLimit, Rational, Rational)>> {
         let cluster = &self.cluster;
         let mut all = Vec::new();
@@ -122,7 +122,7 @@ impl Plain<'_> {
         Some(all)
     }
 
-    /// Returns whether every task is whole, on its class and on its server.
+    /// Returns `true` if the number of tasks is whole on every class and on every server.
     pub fn is_whole(&self) -> bool {
         let placed = self.placements.iter().flatten().flat_map(|single| &single.tasks);
         placed.map(|(_, x)| x).chain(self.x.iter().flatten()).all(Rational::is_integer)

@@ -1,5 +1,5 @@
-//! The axiom `tree` from its definition. The filling by [`super::tree`] runs twice: once from the definition, which
-//! decides by itself which users can get more, and once with the prices of the evidence.
+//! The axiom `tree`, written from its definition. The filling by [`super::tree`] runs twice. The first run
+//! decides by itself which users can get more. The second run uses the prices of the evidence.
 
 use evenhand_exact::{Claim, ClassMark, Evidence, PlacePrices};
 use evenhand_problem::Rational;
@@ -23,7 +23,7 @@ impl Plain<'_> {
             return None;
         }
         let mut bounds = prices.iter().map(|prices| self.of_prices(prices)).collect::<Option<Vec<_>>>()?;
-        // Users that limits of 0 bar from every class.
+        // The first bound is for users that limits of 0 bar from every class.
         let has_none = |n: usize| self.cluster.classes(n).into_iter().all(|i| self.is_barred(n, i));
         bounds.push((self.users().map(|n| Rational::from(u32::from(has_none(n)))).collect(), zero()));
         // A task uses at least its least demand of every resource over all classes.
@@ -48,7 +48,7 @@ impl Plain<'_> {
     }
 
     /// Returns the worth of a task of each user on the class where it is least, and the worth of all classes.
-    /// Returns `None` for a price of an unknown limit, or for two prices of one limit.
+    /// Returns `None` for a price of an unknown limit, or for two prices of the same limit.
     fn of_prices(&self, prices: &PlacePrices) -> Option<(Vec<Rational>, Rational)> {
         let price =
             |row: usize| prices.rows.iter().find(|(of, _)| *of == row).map_or_else(zero, |(_, p)| p.clone());

@@ -1,27 +1,27 @@
-//! Progressive filling straight from the definition. It uses rational numbers, and visits every user and every
-//! server for every task. Only the random stream and the names of the rules come from the library.
+//! Progressive filling, written from the definition. It uses rational numbers, and visits every user and
+//! every server for every task. Only the random stream and the names of the rules come from the library.
 
 use evenhand_mechanisms::filling::{Draw, Rule, Score, ServerRule, Ties};
 use evenhand_problem::{Problem, Rational};
 
 pub struct Naive<'p> {
     problem: &'p Problem,
-    /// The cluster that shares are fractions of.
+    /// The cluster whose capacity shares are fractions of.
     whole: &'p Problem,
     rule: Rule,
     step: Rational,
     /// The class of each single server, and its free resources or time.
     servers: Vec<(usize, Vec<Rational>)>,
-    /// Steps by user and single server.
+    /// The number of steps of each user on each single server.
     pub steps: Vec<Vec<u64>>,
-    /// Most steps that each user may have now, instead of its tasks.
+    /// The largest number of steps that each user may have now, if it replaces the user's tasks.
     allowed: Option<Vec<u64>>,
-    /// `(user, server)` of the placements, in order.
+    /// The user and the server of each placement, in order.
     placed: Vec<(u32, u32)>,
     draw: Draw,
 }
 
-/// Returns the steps by user and single server.
+/// Returns the number of steps of each user on each single server.
 pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Vec<Vec<u64>> {
     let mut naive = Naive::new(problem, rule, step, seed);
     let all = (0..naive.servers.len()).collect();
@@ -35,7 +35,7 @@ pub fn ongoing(problem: &Problem, rule: Rule, seed: u64) -> Naive<'_> {
     Naive { allowed, ..Naive::new(problem, rule, &Rational::from(1), seed) }
 }
 
-/// Returns empty servers that come and go. Shares are fractions of `whole`.
+/// Returns empty servers, which may be added and removed. Shares are fractions of `whole`.
 pub fn ongoing_among<'p>(problem: &'p Problem, whole: &'p Problem, rule: Rule, seed: u64) -> Naive<'p> {
     Naive { whole, ..ongoing(problem, rule, seed) }
 }
@@ -63,7 +63,7 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// Fills the servers. Random servers are drawn among `live`.
+    /// Fills the servers by the rule. Random servers are drawn among `live`.
     fn run(&mut self, live: Vec<usize>) {
         match (self.rule.server, self.rule.score.is_of_user()) {
             (ServerRule::Iid | ServerRule::Rrr, _) => self.random_servers(live),
@@ -83,7 +83,7 @@ impl<'p> Naive<'p> {
         self.allowed.as_mut().unwrap()[n] = self.steps[n].iter().sum();
     }
 
-    /// Ends a step.
+    /// Ends a step of user `n` on server `j`.
     pub fn release(&mut self, n: usize, j: usize) {
         let task = self.task(n, j).unwrap();
         for (left, d) in self.servers[j].1.iter_mut().zip(&task) {
@@ -93,13 +93,13 @@ impl<'p> Naive<'p> {
         self.allowed.as_mut().unwrap()[n] -= 1;
     }
 
-    /// Gives a server without tasks its full capacity, or none.
+    /// Gives a server without tasks its full capacity, or no capacity.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         let full = self.problem.servers()[self.servers[j].0].capacity().to_vec();
         self.servers[j].1 = if is_there { full } else { vec![Rational::new(); full.len()] };
     }
 
-    /// Places one more step of a user on this server, if it fits there. Returns whether it did.
+    /// Places one more step of a user on this server, if it fits. Returns `true` if the step was placed.
     pub fn occupy(&mut self, n: usize, j: usize) -> bool {
         self.submit(n, 1);
         if !self.fits(n, j) {
@@ -111,7 +111,7 @@ impl<'p> Naive<'p> {
         true
     }
 
-    /// Places all steps that fit. Returns their `(user, server)` in order.
+    /// Places all steps that fit. Returns the users and servers of the steps in order.
     pub fn refill(&mut self) -> Vec<(u32, u32)> {
         let somebody = |j: &usize| (0..self.n_users()).any(|n| self.fits(n, *j));
         let live = (0..self.servers.len()).filter(somebody).collect();
@@ -135,7 +135,7 @@ impl<'p> Naive<'p> {
         self.problem.is_active(n) && limit.is_none_or(|limit| self.tasks(n) + &self.step <= *limit)
     }
 
-    /// Returns the usage of a whole task on server `j`, or `None` where the user may not run.
+    /// Returns the usage of a whole task on server `j`. Returns `None` if the user may not run there.
     fn task(&self, n: usize, j: usize) -> Option<Vec<Rational>> {
         let class = self.servers[j].0;
         if !self.problem.users()[n].may_use(class) {
@@ -157,7 +157,7 @@ impl<'p> Naive<'p> {
             })
     }
 
-    /// Returns the servers on which user `n` fits.
+    /// Returns the servers on which one more step of user `n` fits.
     fn fitting(&self, n: usize) -> Vec<usize> {
         (0..self.servers.len()).filter(|&j| self.fits(n, j)).collect()
     }
@@ -186,7 +186,7 @@ impl<'p> Naive<'p> {
         self.tasks(n) * share.unwrap() / self.problem.users()[n].weight()
     }
 
-    /// Returns `H`, with shares of the total capacity throughout.
+    /// Returns the mismatch `H` (DRFH, equation 9), computed from fractions of the total capacity.
     fn mismatch(&self, n: usize, j: usize) -> Option<Rational> {
         let (task, left) = (self.task(n, j)?, &self.servers[j].1);
         let first = task.iter().position(|d| *d > 0)?;
@@ -227,7 +227,7 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// Returns a choice among the items with the least value.
+    /// Returns one of the items with the least value, chosen by the rule for ties.
     fn least<T: Copy>(&mut self, values: Vec<(Rational, T)>) -> Option<T> {
         let least = values.iter().map(|(value, _)| value.clone()).min()?;
         let equals: Vec<T> =
@@ -271,7 +271,8 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// First fit, filtered best fit and the joint choice: in each, the user with the least score comes first.
+    /// Runs first fit, filtered best fit and the joint choice. In each of them, the user with the least score
+    /// comes first.
     fn user_first(&mut self) {
         loop {
             let scores = (0..self.n_users()).filter_map(|n| {
@@ -296,9 +297,9 @@ impl<'p> Naive<'p> {
         }
     }
 
-    /// Best fit in which every user first names a server.
+    /// Runs best fit if every user first names a server.
     fn proposals(&mut self) {
-        // A user whose task is larger than every empty server names none.
+        // A user whose task is larger than every empty server names no server.
         let users: Vec<usize> = (0..self.n_users()).filter(|&n| !self.fitting(n).is_empty()).collect();
         loop {
             let mut named = Vec::new();

@@ -1,4 +1,5 @@
-//! The axioms about groups from their definition. The effect of further tasks is computed step by step.
+//! The axioms about groups, written from their definition. The effect of further tasks is computed step by
+//! step.
 
 use evenhand_exact::{Axiom, ClassMark};
 use evenhand_problem::{Rational, Sharing};
@@ -6,8 +7,9 @@ use evenhand_problem::{Rational, Sharing};
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Returns whether the axiom applies: to groups that share resources or, for `tree`, to users whose base demand
-    /// is not empty.
+    /// Returns `true` if an axiom about groups applies to the problem. Resources must be divided, and there
+    /// must be groups. For `tree` there need not be groups, but the base demand of no active user may be
+    /// empty.
     pub fn has_groups(&self, axiom: Axiom) -> bool {
         let p = self.p();
         if axiom == Axiom::WorkConserving && !self.holds_back() {
@@ -197,7 +199,7 @@ impl Plain<'_> {
         marks
     }
 
-    /// Returns whether a limit of 0 bars a user from a class.
+    /// Returns `true` if a limit of 0 bars a user from a class.
     pub(super) fn is_barred(&self, n: usize, i: usize) -> bool {
         let groups = self.p().groups().list().iter().enumerate();
         let mut on = groups.filter(|(v, _)| self.stands_in(n, *v)).flat_map(|(_, of)| &of.on);
@@ -205,15 +207,16 @@ impl Plain<'_> {
         on.any(|on| on.servers.contains(&i) && on.limit.iter().any(bars))
     }
 
-    /// Returns whether groups respect their limits on server classes.
+    /// Returns `true` if groups respect their limits on server classes.
     pub(super) fn keeps_limits_on_classes(&self) -> bool {
         let groups = self.p().groups().list().iter().enumerate();
         let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));
         limits.all(|(v, on)| on.limit.iter().all(|(r, most)| self.held_on(v, &on.servers, *r) <= *most))
     }
 
-    /// Returns, for each limit on classes, how many further tasks it allows user `n` on each class towards the
-    /// guarantee of `promised`. An entry is `None` on a class where the limit counts no task of the user.
+    /// Returns, for each limit on classes, how many further tasks the limit allows user `n` on each class
+    /// before the guarantee of `promised` is met. An entry is `None` on a class where the limit counts no
+    /// task of the user.
     fn left_on_classes(&self, n: usize, promised: usize) -> Vec<Vec<Option<Rational>>> {
         let p = self.p();
         let mut rows = Vec::new();
@@ -239,8 +242,8 @@ impl Plain<'_> {
         rows
     }
 
-    /// Returns bounds on all further tasks of the user: one for each limit that counts all of them, and the sum of
-    /// the least bounds on each class.
+    /// Returns bounds on all further tasks of the user. There is one bound for each limit that counts all
+    /// further tasks, and one bound that is the sum of the least bounds on each class.
     fn rooms_on_classes(&self, n: usize, promised: usize) -> Vec<Rational> {
         let rows = self.left_on_classes(n, promised);
         let mut rooms: Vec<Rational> = Vec::new();

@@ -1,11 +1,12 @@
-//! The amounts that groups hold back, from their definition. The effect of further tasks is computed step by step.
+//! The amounts that groups hold back from users, computed from their definition. The effect of further tasks
+//! is computed step by step.
 
 use evenhand_problem::Rational;
 
 use super::{Plain, zero};
 
 impl Plain<'_> {
-    /// Returns whether some group has a limit, states what it lends, or gets nothing beyond its guarantee.
+    /// Returns `true` if some group has a limit, states what it lends, or gets nothing beyond its guarantee.
     pub fn holds_back(&self) -> bool {
         let groups = self.p().groups();
         let never = groups.share().zero_weight.name() == "never";
@@ -29,15 +30,16 @@ impl Plain<'_> {
         all
     }
 
-    /// Returns, for each bound that may stop a user, the number of further tasks after which it does.
+    /// Returns the bounds that may stop a user, each as the number of further tasks after which it stops the
+    /// user.
     fn stops(&self, n: usize) -> Vec<Rational> {
         let p = self.p();
         let groups = p.groups();
         let never = groups.share().zero_weight.name() == "never";
         let asks = |r: &usize| p.users()[n].base_demand()[*r] > 0 && p.total_capacity()[*r] > 0;
         let asked: Vec<usize> = (0..p.n_resources()).filter(asks).collect();
-        // Returns the number of tasks until the usage reaches the mark. If it is above the mark already, it is the
-        // number until the usage grows.
+        // Returns the number of tasks until the usage reaches the mark. If the usage exceeds the mark
+        // already, this is the number of tasks until the usage grows.
         let until = |r: usize, mark: &Rational, used: &dyn Fn(&Rational) -> Rational| {
             self.until_used(r, n, &mark.clone().max(used(&zero())), used)
         };
@@ -72,8 +74,8 @@ impl Plain<'_> {
         stops
     }
 
-    /// Returns a number of tasks divided by `g_n`. With single servers, it returns 1 if the tasks make a gang, and
-    /// otherwise 0.
+    /// Returns a number of tasks divided by `g_n`. If tasks are on single servers, returns 1 if the tasks
+    /// make a gang, and 0 otherwise.
     pub(super) fn gang_or_part(&self, n: usize, tasks: Rational) -> Rational {
         match self.placements.is_some() {
             true => Rational::from(u32::from(tasks >= self.gang(n))),
@@ -81,7 +83,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Returns what groups leave to a user, divided by `g_n`.
+    /// Returns the number of further tasks that groups leave to a user, divided by `g_n`.
     pub fn unstopped(&self, n: usize) -> Rational {
         // No user could have more than the whole cluster.
         let all = Rational::from(&self.cluster.g[n] * 2u32) + 1u32;

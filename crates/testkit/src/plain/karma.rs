@@ -1,6 +1,7 @@
-//! Karma's credits, slice by slice, by searching all queues for each of them.
+//! Karma's credits, computed slice by slice. All queues are searched for each slice.
 
-/// Allocates a quantum, and returns the slices of each queue. `credits` are those before and after it.
+/// Allocates the slices of one quantum, and returns the slices of each queue. `credits` are the credits
+/// before the quantum, and are changed to those after it.
 pub fn quantum(demands: &[i64], fair_share: i64, guaranteed: i64, credits: &mut [i64]) -> Vec<i64> {
     let count = demands.len();
     let mut shared = count as i64 * (fair_share - guaranteed);

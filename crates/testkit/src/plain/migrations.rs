@@ -1,4 +1,5 @@
-//! The fewest migrations after which a gang could start, by a search over all states of a small cluster.
+//! The fewest migrations after which a gang could start, computed by a search over all states of a small
+//! cluster.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,16 +10,17 @@ use super::starts::{Running, Task};
 /// The answer of the search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fewest {
-    /// So many tasks have to stop and start again at least, and that suffices.
+    /// The least cost of the tasks that have to stop and start again.
     Tasks(u64),
     /// No migrations suffice.
     Never,
-    /// The search met too many states.
+    /// The search met more states than allowed.
     TooMany,
 }
 
-/// Returns the fewest tasks that have to stop and start again, one start after the other, so that the gang of user `n` could
-/// start. `costs` are the costs of one task by user. The users in `pinned` stay.
+/// Returns the least cost of the tasks that have to stop and start again so that the gang of user `n` could
+/// start. Tasks start again one start after the other. `costs` has the cost of one task of each user. The
+/// tasks of users in `pinned` stay.
 #[must_use]
 pub fn fewest(snapshot: &Snapshot, n: usize, pinned: &[usize], costs: &[u64], most: usize) -> Fewest {
     let problem = &snapshot.problem;
@@ -80,7 +82,7 @@ fn sorted(mut tasks: Vec<Task>) -> Vec<Task> {
     tasks
 }
 
-/// Returns all sets of running tasks that make one gang of each user.
+/// Returns all sets of running tasks that consist of one gang of each user.
 fn choices(state: &Running<'_>, users: &[usize]) -> Vec<Vec<Task>> {
     let mut all: Vec<Vec<Task>> = vec![Vec::new()];
     for m in users {
@@ -92,7 +94,7 @@ fn choices(state: &Running<'_>, users: &[usize]) -> Vec<Vec<Task>> {
     all
 }
 
-/// Returns the subsets of this size, without repeated ones.
+/// Returns the subsets of this size, without repetitions.
 fn subsets(of: &[Task], size: usize) -> BTreeSet<Vec<Task>> {
     if size == 0 {
         return BTreeSet::from([Vec::new()]);
@@ -106,7 +108,7 @@ fn subsets(of: &[Task], size: usize) -> BTreeSet<Vec<Task>> {
     all
 }
 
-/// Returns all assignments on which one gang of each user may start.
+/// Returns all assignments of servers with which one gang of each user may start.
 fn placements(state: &Running<'_>, snapshot: &Snapshot, users: &[usize]) -> Vec<Vec<Task>> {
     let mut all: Vec<Vec<Task>> = vec![Vec::new()];
     let servers: Vec<(usize, u64)> = snapshot

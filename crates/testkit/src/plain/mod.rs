@@ -1,6 +1,6 @@
-//! A second checker, as simple as the definitions of THEORY, section 7. It uses dense rational loops and no common
-//! denominators, and shares nothing with `evenhand-exact` except its types. This module judges certificates of
-//! allocations; [`ratio`] and [`worst_load`] judge the other kinds.
+//! A second checker, as simple as the definitions of docs/axioms.md. It uses dense rational loops and no
+//! common denominators, and shares no code with `evenhand-exact` except its types. This module judges
+//! certificates of allocations. [`ratio`] and [`worst_load`] judge the other kinds.
 
 pub mod alone;
 mod cluster;
@@ -41,7 +41,7 @@ use evenhand_problem::{Allocation, Placement, Problem, Rational, Sharing};
 
 pub use self::cluster::Cluster;
 
-/// `x_ni`, by user and class.
+/// A number for each user and class, such as `x_ni`.
 pub type Matrix = Vec<Vec<Rational>>;
 
 /// An allocation of a problem, as stated and as judged after its repair.
@@ -106,12 +106,12 @@ impl<'a> Plain<'a> {
     }
 }
 
-/// Returns whether everything that the certificate states is true.
+/// Returns `true` if everything that the certificate states is true.
 pub fn is_true(certificate: &Certificate) -> bool {
     fault(certificate).is_none()
 }
 
-/// Returns what is false in the certificate, if anything.
+/// Returns a description of a false statement in the certificate, if there is one.
 pub fn fault(certificate: &Certificate) -> Option<String> {
     let Certificate { problem, allocation, problem_sha256: hash, tolerance, claims, not_checked } =
         certificate;
@@ -138,8 +138,8 @@ pub fn fault(certificate: &Certificate) -> Option<String> {
     false_ones.next().map(|claim| format!("{claim:?}"))
 }
 
-/// The result of evidence: a margin (`None` where nothing is compared), and whether the evidence can show only that
-/// the axiom holds, only that it is violated, or either.
+/// The facts that evidence shows: a margin, and the only verdict that the evidence can support. The margin is
+/// `None` if no amounts are compared. The verdict is `None` if the evidence can support either verdict.
 pub struct Shown {
     pub margin: Option<Rational>,
     pub holds: Option<bool>,
@@ -165,7 +165,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
     if claim.axiom == Axiom::Proportional {
         return x.proportional(claim, holds, tolerance);
     }
-    // If the allocation decides a claim by itself, its evidence is not read.
+    // If the allocation alone decides a claim, the evidence of the claim is not read.
     let of_allocation = |margin| Some(Shown { margin, holds: None });
     let shown = match claim.axiom {
         Axiom::Feasible => of_allocation(x.tightest(false)),

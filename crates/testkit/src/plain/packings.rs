@@ -8,12 +8,12 @@ use evenhand_problem::{Problem, Rational, Sharing};
 use super::{Plain, Shown, zero};
 use crate::reference::Dense;
 
-/// Returns whether the axiom is about this share.
+/// Returns `true` if the axiom is about this share.
 pub fn is_about(share: Option<Share>) -> bool {
     matches!(share, Some(Share::Dominant | Share::TaskShare))
 }
 
-/// A class and the tasks of a packing, by user.
+/// A packing: its class, and the number of tasks of each user.
 type Column = (usize, Vec<u64>);
 
 /// Returns the largest number of whole tasks of a user on one server of a class.
@@ -26,7 +26,8 @@ fn most(x: &Plain<'_>, n: usize, i: usize) -> Rational {
     p.users()[n].tasks().map_or(fits.clone(), |tasks| fits.min(tasks.clone().floor()))
 }
 
-/// Returns all packings of a class, by user, or `None` if there are more than `limit`.
+/// Returns all packings of a class, each as numbers of tasks by user. Returns `None` if there are more than
+/// `limit` packings.
 pub fn packings(p: &Problem, i: usize, limit: usize) -> Option<Vec<Vec<u64>>> {
     let x = Plain::of_tasks(p, Sharing::Rdm, &vec![Vec::new(); p.n_users()]);
     let mut all: Vec<(Vec<u64>, Vec<Rational>)> =
@@ -68,7 +69,7 @@ pub fn optimum(p: &Problem, share: Share, limit: usize) -> Option<Vec<Rational>>
     for i in 0..p.n_servers() {
         columns.extend(packings(p, i, limit)?.into_iter().map(|packing| (i, packing)));
     }
-    // The variables are the parts of the packings, and at last the level.
+    // The variables are the fractions of time of the packings, followed by the level.
     let row = |of: &dyn Fn(&Column) -> Rational, last: i32| -> Vec<Rational> {
         columns.iter().map(of).chain([Rational::from(last)]).collect()
     };
@@ -124,10 +125,10 @@ struct Server {
     types: Vec<Type>,
 }
 
-/// Least and largest numbers of tasks of each type.
+/// The least and largest numbers of tasks of each type.
 type Ranges = Vec<(Rational, Rational)>;
 
-/// Returns the largest number such that all values are multiples of it.
+/// Returns the greatest number of which all values are multiples.
 fn unit(values: &[Rational]) -> Option<Rational> {
     evenhand_problem::reservation::greatest_common_divisor(values)
 }
@@ -161,7 +162,7 @@ impl Server {
         self.types.iter().position(|of| of.users.contains(&n))
     }
 
-    /// Returns the capacities that these tasks leave, or `None` if they do not fit.
+    /// Returns the capacities that these tasks leave. Returns `None` if the tasks do not fit.
     fn left(&self, tasks: &[Rational]) -> Option<Vec<Rational>> {
         let mut left = self.capacity.clone();
         for (of, k) in self.types.iter().zip(tasks) {
@@ -221,7 +222,7 @@ impl Server {
         }
     }
 
-    /// Returns whether a tree proves that no packing is worth more than a price.
+    /// Returns `true` if a tree proves that no packing is worth more than a price.
     fn is_priced(&self, worth: &[Rational], price: &Rational, tree: Option<&Tree>) -> bool {
         let plain = Tree { multipliers: vec![Vec::new()], nodes: vec![TreeNode::Leaf { multipliers: 0 }] };
         let tree = tree.unwrap_or(&plain);
@@ -231,7 +232,7 @@ impl Server {
     }
 }
 
-/// Returns whether the tasks of these users do not limit a packing.
+/// Returns `true` if the tasks of these users do not limit a packing.
 fn is_unlimited(p: &Problem, users: &[usize], fits: &Rational) -> bool {
     users.iter().all(|n| p.users()[*n].tasks().is_none_or(|tasks| tasks.clone().floor() >= *fits))
 }
@@ -241,7 +242,7 @@ fn value(list: &[(usize, Rational)], of: usize) -> Rational {
 }
 
 impl Plain<'_> {
-    /// Returns what the evidence of the axiom shows.
+    /// Returns what the evidence of `max-min-packings` shows.
     pub fn of_packings(&self, claim: &Claim) -> Option<Shown> {
         let Evidence::Packings { schedule, levels } = &claim.evidence else { return None };
         let u = self.coefficients(claim.share?)?;
@@ -265,7 +266,8 @@ impl Plain<'_> {
         Some(Shown { margin: self.active().into_iter().map(differs).max().map(|most| -most), holds: None })
     }
 
-    /// Returns the tasks of a schedule, if its packings fit and take no more than all of the time.
+    /// Returns the tasks of a schedule. Returns `None` if a packing does not fit, or the packings of a class
+    /// take more than all of the time.
     fn scheduled(&self, servers: &[Server], schedule: &[Packing]) -> Option<Vec<Rational>> {
         let p = self.p();
         let mut totals = vec![zero(); p.n_users()];
@@ -288,7 +290,7 @@ impl Plain<'_> {
         self.users().all(has_all).then_some(totals)
     }
 
-    /// Returns whether the prices of a level satisfy Fact 8 for the users that it covers.
+    /// Returns `true` if the prices of a level satisfy Fact 8 for the users that it covers.
     fn is_level(
         &self,
         level: &PackingLevel,

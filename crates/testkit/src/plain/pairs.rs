@@ -1,4 +1,4 @@
-//! Envy, envy up to one task, and the sharing incentive.
+//! The axioms that compare pairs of users (envy, envy up to one task), and sharing incentive.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::Rational;
@@ -24,8 +24,8 @@ impl Plain<'_> {
         rows.map(|row| self.cluster.uses(m, row) / self.cluster.uses(n, row)).min().unwrap_or_default()
     }
 
-    /// Returns the number of tasks of `n` for all that `m` has, without one task on the class `removed`, scaled by
-    /// the weights.
+    /// Returns the number of tasks that `n` could run with the resources of `m`, without one task on the
+    /// class `removed`. The number is scaled by the weights.
     fn bundle(&self, n: usize, m: usize, removed: Option<usize>) -> Rational {
         let users = self.p().users();
         let one = |i: usize| Rational::from(u32::from(removed == Some(i)));
@@ -62,7 +62,7 @@ impl Plain<'_> {
         })
     }
 
-    /// Returns the least margin of one of the three axioms.
+    /// Returns the least margin of one of these three axioms over all users.
     pub fn least(&self, axiom: Axiom) -> Option<Rational> {
         let mut all = Vec::new();
         for n in self.users() {
@@ -75,7 +75,7 @@ impl Plain<'_> {
         all.into_iter().min()
     }
 
-    /// Returns `T_n - x_n`, or `None` where the tasks are unlimited.
+    /// Returns `T_n - x_n`. Returns `None` if the tasks are unlimited.
     pub fn left(&self, n: usize) -> Option<Rational> {
         Some(self.p().users()[n].tasks()? - self.total(n))
     }

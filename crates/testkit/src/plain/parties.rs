@@ -1,5 +1,5 @@
-//! The group forms of sharing incentive and envy-freeness from their definition. Bounds are computed from their
-//! piecewise linear graph.
+//! The group forms of sharing incentive and envy-freeness, written from their definition. Bounds are computed
+//! from their piecewise linear graph.
 
 use std::collections::BTreeSet;
 
@@ -36,7 +36,8 @@ impl Plain<'_> {
         }
     }
 
-    /// Returns the groups and users that are children of a group, or of the root, and can be given something.
+    /// Returns the children of a group, or of the root, that can be given tasks. A child is a group or a
+    /// user.
     fn children(&self, parent: Option<usize>) -> Vec<Party> {
         let groups = (0..self.p().groups().list().len()).map(Party::Group);
         let groups = groups.filter(|group| !self.users_of(*group).is_empty());
@@ -156,8 +157,8 @@ impl Plain<'_> {
 
     fn shown_gain(&self, party: Party, offered: &[Rational], tasks: &Tasks) -> Option<Rational> {
         let users = self.users_of(party);
-        // If the other party has a small weight, the offered amounts may exceed the cluster. Hence `y` need not be
-        // feasible in it.
+        // If the other party has a small weight, the offered amounts may exceed the cluster. So `y` need not
+        // be feasible in the cluster.
         let y = Plain::of_tasks(self.p(), self.sharing(), tasks);
         for n in y.users() {
             let is_one = |i: usize| y.x[n][i].is_zero() || (y.x[n][i] > 0 && self.cluster.runs(n, i));

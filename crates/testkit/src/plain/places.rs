@@ -1,4 +1,4 @@
-//! Work conservation, no justified complaints and PS-DSF: what keeps users from more tasks.
+//! The axioms about users that cannot have more tasks: work conservation, no justified complaints and PS-DSF.
 
 use evenhand_exact::axiom::njc::Witness;
 use evenhand_problem::Rational;
@@ -20,7 +20,8 @@ impl Plain<'_> {
         self.active().into_iter().filter(|&n| self.left(n).is_none_or(|left| enough(n, &left))).collect()
     }
 
-    /// Returns what user `n` could run more, divided by `g_n`, if the classes have room for `room` tasks.
+    /// Returns how many more tasks user `n` could run, divided by `g_n`, if the classes have free capacity
+    /// for `room` tasks.
     pub(super) fn more(&self, n: usize, room: Rational) -> Rational {
         let room = self.left(n).map_or(room.clone(), |left| left.min(room));
         room / &self.cluster.g[n]
@@ -42,8 +43,8 @@ impl Plain<'_> {
         (0..count).map(|index| (index, free(index))).collect()
     }
 
-    /// Returns how many tasks of `n` fit on the servers of a class, placed one after the other, until a gang fits
-    /// or no server has room.
+    /// Returns how many tasks of `n` fit on the servers of a class. Tasks are placed one after the other,
+    /// until a gang fits or no server has enough free capacity.
     fn tasks_on(&self, n: usize, i: usize) -> u64 {
         let rows = self.cluster.rows_of(i);
         let mut tasks = 0;
@@ -59,9 +60,9 @@ impl Plain<'_> {
         tasks
     }
 
-    /// Returns whether `more` further tasks of `n` fit on these classes, next to the tasks already chosen on
-    /// earlier classes. Each class takes at most the stated number, and all numbers of tasks are tried. Limits on
-    /// classes count all of these tasks.
+    /// Returns `true` if `more` further tasks of `n` fit on these classes, next to the tasks already chosen
+    /// on earlier classes. Each class takes at most the stated number, and all numbers of tasks are tried.
+    /// Limits on classes count all of these tasks.
     fn gang_fits(
         &self,
         n: usize,
@@ -81,7 +82,7 @@ impl Plain<'_> {
         })
     }
 
-    /// Returns whether limits on classes allow user `n` these further tasks, by class.
+    /// Returns `true` if limits on classes allow user `n` these further tasks, by class.
     fn within_class_limits(&self, n: usize, tasks: &[(usize, u64)]) -> bool {
         let groups = self.p().groups().list().iter().enumerate().filter(|(v, _)| self.stands_in(n, *v));
         let mut limits = groups.flat_map(|(v, group)| group.on.iter().map(move |on| (v, on)));
@@ -95,14 +96,14 @@ impl Plain<'_> {
         })
     }
 
-    /// Returns what a user could run more, divided by `g_n`.
+    /// Returns how many more tasks a user could run, divided by `g_n`.
     fn idle(&self, n: usize) -> Rational {
         self.unstopped(n).min(self.idle_servers(n))
     }
 
     fn idle_servers(&self, n: usize) -> Rational {
         let classes = self.cluster.classes(n);
-        // A limit on server classes acts like one more row of each of them.
+        // A limit on server classes acts like one more row of each class that it counts.
         let within = |i: usize| {
             let marks = if self.holds_back() { self.class_marks(n, i) } else { Vec::new() };
             marks.into_iter().map(|(_, left)| left).min()
@@ -114,7 +115,7 @@ impl Plain<'_> {
         let most: Vec<(usize, u64)> = classes.into_iter().map(|i| (i, self.tasks_on(n, i))).collect();
         let on_servers = most.iter().map(|(_, tasks)| tasks).sum::<u64>() >= self.gang(n);
         let within = || !self.holds_back() || self.gang_fits(n, self.gang(n), &most, &mut Vec::new());
-        // A gang fits or not, whatever the tolerance.
+        // A gang either fits or does not fit, whatever the tolerance.
         Rational::from(u32::from(on_servers && within()))
     }
 
@@ -144,7 +145,8 @@ impl Plain<'_> {
         self.active().into_iter().filter_map(|n| self.answer(n)).min()
     }
 
-    /// Returns what `n` lacks on the class of a row that it uses, in tasks.
+    /// Returns how many tasks `n` lacks on the class of a row that it uses. Returns `None` if `n` does not
+    /// use the row.
     fn lack(&self, n: usize, row: usize) -> Option<Rational> {
         let (i, users) = (self.cluster.rows[row].0, self.p().users());
         let uses = self.cluster.uses(n, row);
@@ -163,7 +165,7 @@ impl Plain<'_> {
         Some(-self.left(n)? / &self.cluster.g[n])
     }
 
-    /// Returns the margin of `n` on class `i`, or `None` where it cannot run.
+    /// Returns the PS-DSF margin of `n` on class `i`. Returns `None` if `n` cannot run on the class.
     pub fn ps_dsf_on(&self, n: usize, i: usize) -> Option<Rational> {
         (self.cluster.active[n] && self.cluster.runs(n, i)).then_some(())?;
         let lacks = self.cluster.used_rows(n, i).into_iter().filter_map(|row| self.lack(n, row));

@@ -1,10 +1,12 @@
-//! Plans of servers, from docs/plan.md, by plain loops: all orders of starts and all servers are tried. It is meant for a few tasks.
+//! Plans of servers, by plain loops written from docs/plan.md. All orders of starts and all servers are
+//! tried. The code is meant for a few tasks.
 
 use std::collections::BTreeSet;
 
 use super::starts::{Running, Task};
 
-/// Returns all assignments with which a user could start, except that of identical servers only the first is tried.
+/// Returns all assignments of servers with which a user could start. Of identical servers, only the first is
+/// tried.
 #[must_use]
 pub fn assignments(running: &Running<'_>, n: usize) -> Vec<Vec<Task>> {
     let mut found = Vec::new();
@@ -35,7 +37,8 @@ fn extend(running: &Running<'_>, users: &[usize], start: &mut Vec<Task>, found: 
     }
 }
 
-/// Returns the servers without `gone`, only the first of those with the same class and the same tasks.
+/// Returns all servers except `gone`. Of servers with the same class and the same tasks, only the first is
+/// returned.
 fn different(running: &Running<'_>, gone: Option<(usize, u64)>) -> Vec<(usize, u64)> {
     let mut seen = BTreeSet::new();
     let mut servers = running.servers();
@@ -49,7 +52,8 @@ fn different(running: &Running<'_>, gone: Option<(usize, u64)>) -> Vec<(usize, u
     servers
 }
 
-/// Returns whether starts of these users, each as often as it is listed, can be made one after the other in some order.
+/// Returns `true` if starts of these users can be made one after the other in some order. A user is listed
+/// once for each of its starts.
 #[must_use]
 pub fn all_start(running: &Running<'_>, starts: &[usize]) -> bool {
     all_start_after(running, starts, &mut BTreeSet::new())
@@ -77,7 +81,8 @@ fn all_start_after(running: &Running<'_>, starts: &[usize], seen: &mut BTreeSet<
     })
 }
 
-/// Returns whether some starts of these users, in any number and order, lead to a cluster for which `is_enough` returns `true`.
+/// Returns `true` if some starts of these users lead to a cluster for which `is_enough` returns true. The
+/// starts may be of any number and in any order.
 pub fn some_start(
     running: &Running<'_>,
     users: &[usize],
@@ -104,7 +109,8 @@ pub fn some_start(
     false
 }
 
-/// Returns a cluster in which all tasks of a server run on others, and `None` if there is none.
+/// Returns a cluster in which all tasks of `server` run on other servers. Returns `None` if there is no such
+/// cluster.
 #[must_use]
 pub fn emptied<'s>(running: &Running<'s>, server: (usize, u64)) -> Option<Running<'s>> {
     let here = |(_, class, index): &Task| (*class, *index) == server;

@@ -1,13 +1,14 @@
-//! The promises of one resource that can be kept, written from docs/promises.md. The largest amount of claims that can be met at
-//! once is a least value over all sets of server classes. The value of a set is the capacity of its servers, plus the amount that
-//! limits leave to claims that may use other servers. All sets are tried. The engine computes a flow instead.
+//! The promises of one resource that can be kept, written from docs/promises.md. The largest amount of claims
+//! that can be met at once is a least value over all sets of server classes. The value of a set is the
+//! capacity of its servers, plus the amount that limits leave to claims that may use other servers. This file
+//! tries all sets. The engine computes a flow instead.
 
 use std::collections::BTreeSet;
 
 use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Problem, Promises, Rational};
 
-/// A claim: the group and its amount.
+/// A claim to capacity: the group, and the amount that it claims.
 pub type Claim = (usize, Rational);
 
 /// The promises of one resource, under rules that add up the guarantees of subgroups.
@@ -15,12 +16,12 @@ pub struct Promised<'s> {
     snapshot: &'s Snapshot,
     r: usize,
     promises: Promises,
-    /// The claims, ascending by group.
+    /// The claims in ascending order of their groups.
     pub claims: Vec<Claim>,
 }
 
 impl<'s> Promised<'s> {
-    /// Returns the promises of a resource.
+    /// Returns the promises of resource `r`.
     #[must_use]
     pub fn new(snapshot: &'s Snapshot, r: usize) -> Self {
         let promises = Promises::new(snapshot.problem.groups());
@@ -48,13 +49,13 @@ impl<'s> Promised<'s> {
         self.promises.promised(v, self.r).cloned().unwrap_or_default()
     }
 
-    /// Returns the sum of the claims of a group and below it.
+    /// Returns the sum of the claims of a group and of the groups below it.
     fn claimed(&self, v: usize) -> Rational {
         let below: Rational = self.children(v).into_iter().map(|k| self.claimed(k)).sum();
         self.promise(v).max(below)
     }
 
-    /// Returns the amount that servers of a class have.
+    /// Returns the amount of the resource that the servers of a class have.
     fn capacity(&self, i: usize) -> Rational {
         let class = &self.problem().servers()[i];
         let more: Rational = (self.snapshot.rounded.iter())
@@ -77,8 +78,8 @@ impl<'s> Promised<'s> {
         users.into_iter().flat_map(|n| self.problem().classes_of(n)).collect()
     }
 
-    /// Returns the largest sum of these claims that can be met at once. With `is_covered`, at most the promise of each group
-    /// counts for the claims below it.
+    /// Returns the largest sum of these claims that can be met at once. With `is_covered`, the claims below a
+    /// group count at most up to the promise of the group.
     #[must_use]
     pub fn together(&self, claims: &[usize], is_covered: bool) -> Rational {
         let classes = self.problem().n_servers();
@@ -92,7 +93,7 @@ impl<'s> Promised<'s> {
         sets.map(of).min().unwrap_or_default()
     }
 
-    /// Returns the most that claims below a group can get on servers outside of a set that is full.
+    /// Returns the largest amount that claims below a group can get on servers outside of the set `full`.
     fn beyond(&self, v: usize, claims: &[usize], is_covered: bool, full: &BTreeSet<usize>) -> Rational {
         let below = self.children(v);
         let mut sum: Rational = below.iter().map(|k| self.beyond(*k, claims, is_covered, full)).sum();
@@ -104,7 +105,8 @@ impl<'s> Promised<'s> {
         [Some(sum), limit, cover].into_iter().flatten().min().unwrap_or_default()
     }
 
-    /// Returns the most that a claim of a group could get on servers outside of a set, by limits on classes alone.
+    /// Returns the largest amount that the claim of a group could get on servers outside of the set `full`,
+    /// by limits on classes alone.
     fn of_claim(&self, v: usize, full: &BTreeSet<usize>) -> Rational {
         let capacity: Rational = (0..self.problem().n_servers()).map(|i| self.capacity(i)).sum();
         let much = capacity + self.claimed(v) + 1;
@@ -121,7 +123,7 @@ impl<'s> Promised<'s> {
         if left.is_empty() { sum } else { much }
     }
 
-    /// Returns the limits of a group on classes that are below its promise.
+    /// Returns the limits of a group on classes whose amount is below the promise of the group.
     fn limits_on(&self, v: usize) -> Vec<(&'s [usize], Rational)> {
         let mut limits = Vec::new();
         for on in &self.problem().groups().list()[v].on {
@@ -137,7 +139,7 @@ impl<'s> Promised<'s> {
         self.limits_on(v).into_iter().flat_map(|(servers, _)| servers).all(|i| seen.insert(*i))
     }
 
-    /// Returns whether all limits on classes of groups with promises count.
+    /// Returns `true` if the computation takes into account all limits on classes of groups with promises.
     #[must_use]
     pub fn counts_all(&self) -> bool {
         let counts = |v: usize| {

@@ -1,4 +1,4 @@
-//! Pareto optimality and max-min, judged from prices, better allocations and rises.
+//! Pareto optimality and max-min, judged from the evidence: prices, better allocations, and rises.
 
 use std::collections::HashSet;
 
@@ -9,8 +9,8 @@ use evenhand_problem::{Placement, Rational};
 use super::{Matrix, Plain, Shown, zero};
 
 impl<'a> Plain<'a> {
-    /// Returns `sum p C + sum q T`, with the prices of limits after those of the rows. Returns `None` where a price
-    /// is negative, or a task is worth more than it costs.
+    /// Returns `sum p C + sum q T`. The prices of limits come after those of the rows. Returns `None` if a
+    /// price is negative, or if a task is worth more than it costs.
     fn bound(
         &self,
         rows: &[Rational],
@@ -39,7 +39,7 @@ impl<'a> Plain<'a> {
         Some(bound)
     }
 
-    /// Returns `eps`, given a lower bound `spent` of `sum_ni a_ni x_ni`.
+    /// Returns the gap `eps`, given a lower bound `spent` of `sum_ni a_ni x_ni`.
     pub fn gap(
         &self,
         rows: &[Rational],
@@ -59,7 +59,7 @@ impl<'a> Plain<'a> {
         self.gap(&prices.rows, &prices.users, &|n, _| l[n].clone(), &spent)
     }
 
-    /// Returns an allocation of evidence, if it is exactly feasible.
+    /// Returns an allocation that evidence states, if it is exactly feasible.
     pub fn other(&self, tasks: &Tasks) -> Option<Plain<'a>> {
         let other = Plain::of_tasks(self.p(), self.sharing(), tasks);
         (other.is_exactly_feasible() && self.allows(&other)).then_some(other)
@@ -95,14 +95,14 @@ impl<'a> Plain<'a> {
         (fits && self.allows(&y)).then_some(y)
     }
 
-    /// Returns the least value of an allocation in which `n` has `level`, and the others have the lesser of their
-    /// own level and `level`.
+    /// Returns the least value of an allocation in which `n` has `level`, and every other user has the lesser
+    /// of its own level and `level`.
     fn least_value(&self, u: &Matrix, l: &[Rational], n: usize, level: &Rational) -> Rational {
         let of = |m: usize| if m == n { level.clone() } else { self.level(u, &self.x, m).min(level.clone()) };
         self.users().map(|m| of(m) * &l[m]).sum()
     }
 
-    /// Returns the bound on the rise of `n`, divided by what it can have alone.
+    /// Returns the bound on the rise of `n`, divided by the largest level that `n` can have alone.
     fn rise_bound(&self, u: &Matrix, l: &[Rational], bound: &Rational, n: usize) -> Option<Rational> {
         (l[n] > 0).then_some(())?;
         let own = self.level(u, &self.x, n);
@@ -110,8 +110,8 @@ impl<'a> Plain<'a> {
         if self.least_value(u, l, n, &own) >= *bound {
             return Some(zero());
         }
-        // The value is linear between the levels of the users. The loop searches for the first interval in which it
-        // reaches the bound.
+        // The least value is linear between the levels of the users. The loop searches for the first interval
+        // in which it reaches the bound.
         let mut marks: Vec<Rational> = self.users().map(|m| self.level(u, &self.x, m)).collect();
         marks.retain(|mark| *mark > own);
         marks.push(own.clone());
@@ -157,7 +157,7 @@ impl<'a> Plain<'a> {
         open.is_empty().then(|| (!judged.is_empty()).then_some(-worst))
     }
 
-    /// Returns the largest `d` that `y` shows for `n`, divided by what it can have alone.
+    /// Returns the largest rise of `n` that `y` shows, divided by the largest level that `n` can have alone.
     fn rise(&self, share: Share, n: usize, tasks: &Tasks) -> Option<Shown> {
         let u = self.coefficients(share)?;
         let y = self.other(tasks)?;
@@ -173,7 +173,7 @@ impl<'a> Plain<'a> {
         (rise > 0).then(|| Shown { margin: Some(-rise), holds: Some(false) })
     }
 
-    /// Returns what evidence shows that does not follow from the allocation alone.
+    /// Returns what the evidence of a claim shows, if the claim does not follow from the allocation alone.
     pub fn proof(&self, claim: &Claim) -> Option<Shown> {
         let yes = |margin: Option<Rational>| Shown { margin, holds: Some(true) };
         let somebody = !self.active().is_empty();
@@ -190,7 +190,7 @@ impl<'a> Plain<'a> {
             }
             (Axiom::IntegerParetoOptimal, Evidence::DominatingPlacements(placements)) => {
                 let shown = self.dominated(&self.placed(placements)?)?;
-                // A better allocation gains at least a whole task, which no tolerance covers.
+                // A better allocation gains at least one whole task, which no tolerance covers.
                 Some(Shown { margin: Some(Rational::from(-1)), ..shown })
             }
             (Axiom::MaxMin, Evidence::Levels(levels)) => Some(yes(self.levels(claim.share?, levels)?)),

@@ -1,4 +1,4 @@
-//! Proportional and alpha fairness, with its own computation of roots.
+//! Proportional and alpha fairness, with a second computation of roots.
 
 use evenhand_exact::{Claim, Evidence, Share};
 use evenhand_problem::Rational;
@@ -7,7 +7,7 @@ use rug::ops::Pow;
 
 use super::{Matrix, Plain, zero};
 
-/// Decimal digits of the roots.
+/// The number of decimal digits of the roots.
 const DIGITS: u32 = 200;
 
 fn whole_root(value: &Integer, index: u32) -> Option<Integer> {
@@ -16,7 +16,7 @@ fn whole_root(value: &Integer, index: u32) -> Option<Integer> {
 }
 
 impl Plain<'_> {
-    /// Returns `u_ni`, or 1 without a share.
+    /// Returns `u_ni` by user and class. Without a share, all of them are 1.
     fn values(&self, share: Option<Share>) -> Option<Matrix> {
         match share {
             None => Some(vec![vec![Rational::from(1); self.p().n_servers()]; self.p().n_users()]),
@@ -29,7 +29,7 @@ impl Plain<'_> {
         u[n].iter().zip(&x[n]).map(|(u, x)| Rational::from(u * x)).sum()
     }
 
-    /// Returns bounds of `w_n / U_n^alpha`, which are equal where alpha is whole. Returns `None` where `U_n` is 0.
+    /// Returns bounds of `w_n / U_n^alpha`, which are equal if alpha is whole. Returns `None` if `U_n` is 0.
     fn worth(&self, u: &Matrix, alpha: &Rational, n: usize) -> Option<[Rational; 2]> {
         if !self.cluster.active[n] {
             return Some([zero(), zero()]);
@@ -43,8 +43,8 @@ impl Plain<'_> {
             let exact = weight.clone() / of_level;
             return Some([exact.clone(), exact]);
         }
-        // `w / U^(p/q) = (w^q / U^p)^(1/q)`. If the roots of numerator and denominator are whole, it is their
-        // quotient. Otherwise it is computed in integers, scaled by a power of ten.
+        // `w / U^(p/q) = (w^q / U^p)^(1/q)`. If the roots of numerator and denominator are whole, this number
+        // is their quotient. Otherwise it is computed in integers, scaled by a power of ten.
         let inside = Rational::from(weight.pow(i32::try_from(index).ok()?)) / of_level;
         if let Some(exact) = whole_root(inside.numer(), index).zip(whole_root(inside.denom(), index)) {
             let exact = Rational::from(exact);

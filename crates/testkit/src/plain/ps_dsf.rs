@@ -1,8 +1,8 @@
-//! Theorems 1 and 2 of PS-DSF, straight from the definitions, in rationals.
+//! Theorems 1 and 2 of PS-DSF, written from the definitions, in rationals.
 
 use evenhand_problem::{Allocation, Problem, Rational};
 
-/// Returns the capacity of every resource of class `i`, or one unit of time where the class is shared by time.
+/// Returns the capacity of every resource of class `i`, or one unit of time if the class is shared by time.
 fn capacity(problem: &Problem, i: usize, tdm: bool) -> Vec<Rational> {
     let class = &problem.servers()[i];
     if tdm || class.is_time_shared() {

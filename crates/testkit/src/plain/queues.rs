@@ -1,5 +1,5 @@
-//! Whole tasks that come and go, served by the tree with preemption. It is a plain scan: every decision computes
-//! all that it needs from the running tasks.
+//! Whole tasks that arrive and finish, served by hierarchical filling with preemption. Every decision is computed
+//! anew from the running tasks.
 
 use evenhand_problem::{Problem, Rational};
 
@@ -8,26 +8,27 @@ use super::tree::{Key, Node, Tree, puts_first};
 /// A running gang.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Run {
-    /// Number of the run, in the order of the starts.
+    /// The number of the run, in the order of the starts.
     pub number: u32,
-    /// User of the gang.
+    /// The user of the gang.
     pub user: usize,
-    /// Servers of its tasks.
+    /// The servers of the tasks.
     pub servers: Vec<usize>,
 }
 
-/// The runs that may be stopped for others.
+/// The runs that may be stopped for other runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stops {
     /// No run.
     Never,
-    /// Runs beyond a guarantee, for users below a guarantee.
+    /// Runs beyond a guarantee may be stopped, for users below a guarantee.
     Guarantees,
-    /// Any run, as long as the keys stay in order.
+    /// Any run may be stopped, as long as the keys stay in order.
     Shares,
 }
 
-/// The order in which runs are stopped: by the depth of the node, the key beyond the guarantee, and the number.
+/// The order in which runs are stopped: by the depth of the node, the key beyond the guarantee, and the
+/// number of the run.
 type Place = (std::cmp::Reverse<usize>, Key, u32);
 
 /// The running and the waiting tasks.
@@ -35,14 +36,14 @@ pub struct Queues<'p> {
     tree: Tree<'p>,
     /// The problem with all servers that are ever present.
     places: &'p Problem,
-    /// Whether each single server is present.
+    /// True if a single server is present, indexed by server.
     is_there: Vec<bool>,
     stops: Stops,
-    /// Whether the last of equals comes first.
+    /// True if the last of equal nodes comes first.
     last: bool,
-    /// Class of each single server.
+    /// The class of each single server.
     classes: Vec<usize>,
-    /// Waiting tasks of each user.
+    /// The number of waiting tasks of each user.
     pub waiting: Vec<u64>,
     /// The running gangs.
     pub runs: Vec<Run>,
@@ -50,13 +51,13 @@ pub struct Queues<'p> {
 }
 
 impl<'p> Queues<'p> {
-    /// Creates queues in which nothing runs.
+    /// Creates queues without running tasks.
     #[must_use]
     pub fn new(problem: &'p Problem, stops: Stops, last: bool) -> Self {
         Self::among(problem, problem, stops, last)
     }
 
-    /// Creates queues in which servers come and go. Shares are fractions of `whole`.
+    /// Creates queues whose servers may be added and removed. Shares are fractions of `whole`.
     #[must_use]
     pub fn among(problem: &'p Problem, whole: &'p Problem, stops: Stops, last: bool) -> Self {
         let classes = problem.servers().iter().enumerate();
@@ -80,7 +81,7 @@ impl<'p> Queues<'p> {
         }
     }
 
-    /// Marks a server on which nothing runs as present or absent.
+    /// Marks a server as present or absent. No task may run on the server.
     pub fn set_there(&mut self, j: usize, is_there: bool) {
         self.is_there[j] = is_there;
         let mut there = vec![Rational::new(); self.places.n_resources()];
@@ -91,8 +92,8 @@ impl<'p> Queues<'p> {
         self.tree.there = Some(there);
     }
 
-    /// Serves until no user can be served. Returns the `(user, server)` of every task that starts, and the numbers
-    /// of the runs that are stopped.
+    /// Serves users until no user can be served. Returns the user and the server of every task that starts,
+    /// and the numbers of the runs that are stopped.
     pub fn fill(&mut self) -> (Vec<(u32, u32)>, Vec<u32>) {
         let fresh = self.next;
         let (mut placed, mut stopped) = (Vec::new(), Vec::new());
@@ -191,7 +192,7 @@ impl<'p> Queues<'p> {
         Some(gone)
     }
 
-    /// Returns the run that is stopped first for a user, among all that may be stopped.
+    /// Returns the first run that is stopped for a user, among all runs that may be stopped.
     fn victim(&self, runs: &[Run], n: usize, fresh: u32) -> Option<Run> {
         if self.stops == Stops::Never {
             return None;

@@ -1,17 +1,17 @@
-//! A second checker, straight from the definitions. It lists all configurations and walks trees by recursion in
-//! rationals. It is slow and meant for small instances.
+//! A second checker of ratio certificates, written from the definitions. It lists all configurations and
+//! walks trees by recursion in rationals. It is slow and meant for small instances.
 
 use evenhand_exact::ratio::{
     Assignment, FirstProof, Greedy, Multipliers, Optimum, PricingProof, RatioCertificate, TreeNode,
 };
 use evenhand_problem::{Rational, Reservation};
 
-/// Most configurations of a pool that are listed.
+/// The largest number of configurations of a pool that are listed.
 const MOST: usize = 5_000;
 
 pub type K = Vec<u64>;
 
-/// Returns all configurations of every pool, or `None` where there are too many.
+/// Returns all configurations of every pool. Returns `None` if there are too many.
 pub fn configurations(problem: &Reservation) -> Option<Vec<Vec<K>>> {
     (0..problem.n_pools())
         .map(|i| {
@@ -44,14 +44,15 @@ fn uses_only(k: &[u64], open: &[usize]) -> bool {
     k.iter().enumerate().all(|(j, k)| *k == 0 || open.contains(&j))
 }
 
-/// Returns the first configuration of the open types.
+/// Returns the configuration that greedy chooses first if only the types in `open` have jobs.
 pub fn first(problem: &Reservation, all: &[K], open: &[usize]) -> K {
     let rewards = problem.rewards();
     let ranked = all.iter().filter(|k| uses_only(k, open)).map(|k| (value(&rewards, k), k));
     ranked.max().unwrap().1.clone()
 }
 
-/// A step of greedy: pool, open types, configuration, servers, exhausted type.
+/// A step of greedy: the pool, the types that still have jobs, the configuration, the number of servers, and
+/// the type that runs out.
 pub type PlainStep = (usize, Vec<usize>, K, Rational, Option<usize>);
 
 /// Returns the steps of greedy, and its reward.
@@ -74,7 +75,7 @@ pub fn greedy(
             }
             let mut gone = None;
             let mut servers = free.clone();
-            // Going backwards, the lowest type among equals is chosen last and stays.
+            // The loop goes backwards, so that the lowest type is chosen among equal types.
             for &j in open.iter().rev().filter(|j| k[**j] > 0) {
                 let mut enough = Rational::from(&left[j] / k[j]);
                 if whole {
@@ -98,7 +99,7 @@ pub fn greedy(
     (steps, reward)
 }
 
-/// Returns the greatest rational of which all values are multiples.
+/// Returns the greatest rational number of which all values are multiples.
 pub fn unit(values: &[Rational]) -> Option<Rational> {
     let mut unit = Rational::new();
     for value in values {
@@ -132,14 +133,14 @@ fn cells(problem: &Reservation, i: usize) -> Rational {
     each.fold(Rational::from(1), |product, more| product * more)
 }
 
-/// The claim that a tree proves.
+/// The claim that a branch tree proves.
 #[derive(Clone)]
 pub struct Claim<'a> {
     pub problem: &'a Reservation,
     pub pool: usize,
     pub beta: Vec<Rational>,
     pub bound: Rational,
-    /// The configuration that must be first, and the open types.
+    /// The configuration that must be the first choice of greedy, and the types that still have jobs.
     pub order: Option<(K, Vec<usize>)>,
 }
 
@@ -156,7 +157,7 @@ impl Claim<'_> {
         Box_ { lower: vec![0; n], upper: (0..n).map(|j| closed(j).then_some(0)).collect() }
     }
 
-    /// Returns the greatest corner of a box, or `None` for an empty box.
+    /// Returns the greatest corner of a box. Returns `None` for an empty box.
     pub fn corner(&self, within: &Box_) -> Option<Vec<Rational>> {
         let jobs = self.problem.jobs();
         let capacity = whole_capacity(self.problem, self.pool);
@@ -235,7 +236,8 @@ impl Claim<'_> {
     }
 }
 
-/// Returns whether everything is true and proven, or `None` where there is too much to list.
+/// Returns `true` if everything in the certificate is true and proven. Returns `None` if there are too many
+/// configurations to list.
 pub fn is_true(certificate: &RatioCertificate) -> Option<bool> {
     let problem = &certificate.problem;
     let all = configurations(problem)?;
@@ -295,7 +297,7 @@ impl Plain<'_> {
             && self.optimum(&optimum, &jobs, &counts).map(rounded) == Some(optimum.bound)
     }
 
-    /// Returns the bound, if everything else is correct.
+    /// Returns the bound on the optimum, if all other statements about the optimum are correct.
     fn optimum(
         &self,
         optimum: &Optimum<Rational>,

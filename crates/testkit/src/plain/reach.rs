@@ -1,14 +1,15 @@
-//! The largest growth of totals of tasks on classes, by a dense simplex method over all placements.
+//! The largest growth of users' totals that can be placed on classes, computed by a dense simplex method over
+//! all placements.
 
 use evenhand_problem::{Problem, Rational};
 
 use crate::build::ratio::simplex;
 
-/// Cost of a missing task where all numbers are of similar size.
+/// The cost of a missing task if all numbers are of similar size.
 const DEAR: u64 = 1_000_000_000_000;
 
-/// Returns the cost of a missing task. It is far more than anything that could be gained by leaving a task out,
-/// which [`reach`] verifies. It is larger where the numbers differ by large factors.
+/// Returns the cost of a missing task. The cost is far more than could be gained by leaving out a task, which
+/// [`reach`] verifies. It is larger if the numbers differ by large factors.
 fn dear(rows: &[Vec<Rational>], right: &[Rational]) -> Rational {
     let numbers = || rows.iter().flatten().chain(right).filter(|number| !number.is_zero());
     let sizes = || numbers().map(|number| number.clone().abs());

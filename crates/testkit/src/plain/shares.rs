@@ -1,4 +1,4 @@
-//! The shares `u_ni`, and the conditions under which an axiom applies and on which resources.
+//! The shares `u_ni`, the conditions under which an axiom applies, and the resources that it is about.
 
 use evenhand_exact::{Axiom, Claim, Share};
 use evenhand_problem::{Rational, Sharing};
@@ -7,7 +7,8 @@ use super::cluster::{best_use, proportional_use};
 use super::{Matrix, Plain, zero};
 
 impl Plain<'_> {
-    /// Returns `u_ni` where `n` can run, by user and class. Returns `None` where the share is not defined.
+    /// Returns `u_ni` by user and class, for classes on which the user can run. Returns `None` if the share
+    /// is not defined.
     pub fn coefficients(&self, share: Share) -> Option<Matrix> {
         let (p, k) = (self.p(), self.p().n_servers());
         let total = |r: usize| -> Rational {
@@ -78,7 +79,7 @@ impl Plain<'_> {
             return zero();
         }
         if self.p().users()[n].at_most().is_some() {
-            // The share does not depend on the class.
+            // Users that limit their accelerators have a share that does not depend on the class.
             let most = u[n].iter().max().cloned().unwrap_or_default();
             return most * &self.cluster.g[n] / self.p().users()[n].weight();
         }
@@ -95,7 +96,7 @@ impl Plain<'_> {
         sum / self.p().users()[n].weight()
     }
 
-    /// Returns the resources that a bottleneck axiom is about. The list is empty where the axiom does not apply.
+    /// Returns the resources that a bottleneck axiom is about. The list is empty if the axiom does not apply.
     pub fn bottlenecks(&self, axiom: Axiom) -> Vec<usize> {
         let p = self.p();
         if p.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
@@ -104,7 +105,7 @@ impl Plain<'_> {
         let total = |r: usize| -> Rational {
             p.servers().iter().map(|s| &s.capacity()[r] * Rational::from(s.count())).sum()
         };
-        // Whether the demand of `r` is the largest fraction of what there is.
+        // Returns whether the demand of `r` is the largest fraction of the amounts in `there`.
         let is_largest = |r: usize, demand: &dyn Fn(usize) -> Rational, there: &dyn Fn(usize) -> Rational| {
             let part = |r: usize| if there(r) > 0 { demand(r) / there(r) } else { zero() };
             part(r) > 0 && (0..p.n_resources()).all(|other| part(other) <= part(r))
@@ -125,12 +126,12 @@ impl Plain<'_> {
         (0..p.n_resources()).filter(|&r| total(r) > 0 && qualifies(r)).collect()
     }
 
-    /// Returns whether the axiom of a claim applies.
+    /// Returns `true` if the axiom of a claim applies.
     pub fn applies(&self, claim: &Claim) -> bool {
         self.knows_rates(claim.axiom) && self.can_compare(claim.axiom) && self.is_about(claim)
     }
 
-    /// Returns whether an axiom is defined for the rates of users and for limits of their accelerators.
+    /// Returns `true` if an axiom is defined for the rates of users and for limits of their accelerators.
     fn knows_rates(&self, axiom: Axiom) -> bool {
         let of_base_demand = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"];
         let of_groups = ["limits", "guarantees", "group-sharing-incentive", "group-envy-free", "tree"];

@@ -1,20 +1,22 @@
-//! What could start on a running cluster, from docs/verdict.md, by plain loops. Everything is added up again for
-//! each question, and every assignment of the tasks of a start to servers is tried. It is meant for small clusters.
+//! The tasks that could start on a running cluster, by plain loops written from docs/verdict.md. Every question adds up
+//! all amounts again and tries every assignment of the tasks of a start to servers. The code is meant for
+//! small clusters.
 
 use evenhand_problem::snapshot::{Constraint, Snapshot};
 use evenhand_problem::{Allocation, Placement, Problem, Rational};
 
-/// A task on a single server: its user, the class, and the index of the server in the class.
+/// A task on a single server: its user, the class of the server, and the index of the server in the class.
 pub type Task = (usize, usize, u64);
 
-/// A condition of the definition that is left out.
+/// A condition of the definition that is not tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Without {
-    /// None: the whole definition counts.
+    /// No condition is left out.
     Nothing,
-    /// The limit of a group on a resource.
+    /// The limit of this group on this resource.
     Limit(usize, usize),
-    /// The limit of a group: the position of an entry in its `on`, and of a limit in that entry.
+    /// A limit of this group on classes: the group, the position of the entry in its `on`, and the position
+    /// of the limit in that entry.
     OnClasses(usize, usize, usize),
     /// The amounts of a resource that are kept back.
     KeptBack(usize),
@@ -28,9 +30,10 @@ pub enum Without {
     Closed,
     /// The sets of classes.
     ClassSets,
-    /// The servers of their own for each task.
+    /// The condition that each task of a gang is on a server of its own.
     DistinctServers,
-    /// The other tasks of the gang and the users that start with it.
+    /// The condition that the other tasks of the gang, and the gangs that start with it, start at the same
+    /// time.
     Gang,
 }
 
@@ -89,7 +92,7 @@ impl<'s> Running<'s> {
         self.tasks.iter().filter(|(m, ..)| *m == n).count() as u64 + self.constraint(n).admitted
     }
 
-    /// Returns whether each user of a start has a gang of tasks left and can run somewhere.
+    /// Returns `true` if each user of a start has a gang of tasks left and can run somewhere.
     #[must_use]
     pub fn waits(&self, n: usize) -> bool {
         self.together(n).into_iter().all(|m| {
@@ -179,8 +182,8 @@ impl<'s> Running<'s> {
         &self.p().servers()[class].capacity()[r] - used
     }
 
-    /// Returns whether tasks may start on these servers while all other tasks stay where they run. The tasks of a
-    /// start must be whole gangs.
+    /// Returns `true` if tasks may start on these servers while all other tasks stay where they run. The
+    /// tasks of a start must be whole gangs.
     #[must_use]
     pub fn may_start(&self, start: &[Task]) -> bool {
         let Some((first, ..)) = start.first() else { return false };
@@ -284,7 +287,8 @@ impl<'s> Running<'s> {
         classes.flat_map(|(i, class)| (0..class.count()).map(move |j| (i, j))).collect()
     }
 
-    /// Returns servers for the start of a user, by trying all. Returns `None` where the user could not start.
+    /// Returns servers for the start of a user, by trying all assignments. Returns `None` if the user could
+    /// not start.
     #[must_use]
     pub fn could_start(&self, n: usize) -> Option<Vec<Task>> {
         if !self.waits(n) {
@@ -304,13 +308,13 @@ impl<'s> Running<'s> {
             return self.may_start(start).then(|| start.clone());
         };
         for (class, index) in self.servers() {
-            // The tasks of one gang are identical, so only ascending servers are tried.
+            // The tasks of one gang are identical, so only ascending orders of servers are tried.
             let last = start.last().filter(|(m, ..)| m == n);
             if last.is_some_and(|(_, i, j)| (*i, *j) > (class, index)) {
                 continue;
             }
             start.push((*n, class, index));
-            // If some tasks of the gang have no room, the whole gang has none.
+            // If some tasks of the gang fit on no server, the whole gang does not fit.
             let mut others = self.clone();
             others.tasks.extend(&start[..start.len() - 1]);
             let has_room = others.has_room((*n, class, index));
@@ -323,7 +327,8 @@ impl<'s> Running<'s> {
         None
     }
 
-    /// Returns whether a server may run one more task and has room for it, regardless of what groups may use.
+    /// Returns `true` if a task may run on its server and the server has enough free capacity, regardless of
+    /// limits of groups.
     #[must_use]
     pub fn has_room(&self, (n, class, index): Task) -> bool {
         let demand = self.p().demand(n, class);
@@ -335,8 +340,8 @@ impl<'s> Running<'s> {
             })
     }
 
-    /// Returns the amounts by which usage exceeds each limit, each limit on a set of classes, each resource of
-    /// which something is kept back, and each server.
+    /// Returns the excess of usage over each bound: each limit of a group, each limit on a set of classes,
+    /// each resource of which capacity is kept back, and each server.
     #[must_use]
     pub fn excesses(&self) -> Vec<Rational> {
         let p = self.p();
@@ -359,8 +364,8 @@ impl<'s> Running<'s> {
         all
     }
 
-    /// Returns the queues (groups, then users without a group) that are below their fair share by a whole task:
-    /// some waiting start would keep the queue within its share.
+    /// Returns the queues (groups, then users without a group) that are below their fair share by a whole
+    /// task. Some waiting start of such a queue would keep the queue within its share.
     #[must_use]
     pub fn below(&self, fair_shares: &[Vec<Rational>]) -> Vec<usize> {
         let p = self.p();

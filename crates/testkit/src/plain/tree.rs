@@ -1,12 +1,12 @@
-//! Hierarchical filling, written from the definition (theory, section 9). Every amount is computed from the tasks
-//! each time it is needed, and every step searches all nodes for the next event.
+//! Hierarchical filling, written from the definition (docs/groups.md, section 9). Every amount is computed
+//! from the tasks each time it is needed. Every step searches all nodes for the next event.
 
 use evenhand_problem::groups::{Guarantees, ShareOf, ShareOver, ZeroWeight};
 use evenhand_problem::{Problem, Rational};
 
 use super::reach::reach;
 
-/// Segments after which the test gives up.
+/// The number of segments after which the filling gives up.
 const SEGMENTS: usize = 5_000;
 
 /// A node of the tree: the root, a group or a user.
@@ -19,23 +19,23 @@ pub(super) enum Node {
 
 pub(super) struct Tree<'p> {
     pub(super) problem: &'p Problem,
-    /// Bounds that replace the placement of tasks. Each has the worth of a task of each user, and the most that all
-    /// tasks may be worth together.
+    /// Bounds that replace the placement of tasks. Each bound has the worth of a task of each user, and the
+    /// largest worth that all tasks together may have.
     pub(super) bounds: Option<Vec<(Vec<Rational>, Rational)>>,
-    /// Whether guarantees come before shares.
+    /// True if guarantees come before shares.
     pub(super) guarantees_first: bool,
-    /// The capacity of every resource, where it differs from the capacity that shares are fractions of.
+    /// The capacity of every resource, if it differs from the capacity that shares are fractions of.
     pub(super) there: Option<Vec<Rational>>,
 }
 
 /// The settings for serving whole tasks.
 #[derive(Debug, Clone, Copy)]
 pub struct Whole {
-    /// Whether the last in the file is preferred among equals, instead of the first.
+    /// True if the last of equal nodes in the file is preferred, and not the first.
     pub last: bool,
-    /// Whether a task goes to the server with the best fit, instead of the first one.
+    /// True if a task goes to the server with the best fit, and not to the first server on which it fits.
     pub best_fit: bool,
-    /// Whether guarantees come before shares.
+    /// True if guarantees come before shares.
     pub guarantees_first: bool,
 }
 
@@ -45,7 +45,7 @@ type Tasks = [Rational];
 /// `(1, -priority, weight is 0, level)`.
 pub(super) type Key = (u8, i64, bool, Rational);
 
-/// Returns whether guarantees come before shares.
+/// Returns `true` if guarantees come before shares.
 pub(super) fn puts_first(problem: &Problem) -> bool {
     problem.groups().share().guarantees == Guarantees::First
 }
@@ -81,7 +81,8 @@ pub fn fill_whole(problem: &Problem, whole: Whole) -> Vec<Vec<u64>> {
 }
 
 impl Tree<'_> {
-    /// Returns the filling, or `None` where the bounds do not end it.
+    /// Returns the tasks of every user after the filling. Returns `None` if the bounds do not end the
+    /// filling.
     pub(super) fn filled(&self) -> Option<Vec<Rational>> {
         let mut x = vec![Rational::new(); self.problem.n_users()];
         for _ in 0..SEGMENTS {
@@ -96,7 +97,8 @@ impl Tree<'_> {
         panic!("no end after {SEGMENTS} segments");
     }
 
-    /// Returns the largest `t` for which `x + t rates` can be placed, or respects the bounds. `None` means any `t`.
+    /// Returns the largest `t` for which `x + t rates` can be placed, or satisfies the bounds. `None` means
+    /// that `t` is unbounded.
     fn room(&self, x: &Tasks, rates: &Tasks) -> Option<Rational> {
         let sum = |worth: &[Rational], of: &Tasks| {
             worth.iter().zip(of).map(|(worth, of)| Rational::from(worth * of)).sum::<Rational>()
@@ -136,7 +138,7 @@ impl Tree<'_> {
         })
     }
 
-    /// Returns the servers with one more gang of a user, if all of it fits.
+    /// Returns the servers with one more gang of a user. Returns `None` if the gang does not fit as a whole.
     fn placed(
         &self,
         servers: &[(usize, Vec<u64>)],
@@ -172,7 +174,7 @@ impl Tree<'_> {
         &self.problem.servers()[i].capacity()[r] - held
     }
 
-    /// Returns whether limits on this class, and on sets with this class, allow one more task of the user.
+    /// Returns `true` if limits on this class, and on sets with this class, allow one more task of the user.
     fn is_allowed_on(&self, servers: &[(usize, Vec<u64>)], n: usize, i: usize) -> bool {
         let groups = self.problem.groups().list().iter().enumerate();
         groups.filter(|(v, _)| self.is_under(n, Node::Group(*v))).all(|(v, group)| {
@@ -190,7 +192,7 @@ impl Tree<'_> {
         })
     }
 
-    /// Returns `H` (DRFH, equation 9), with shares of the total capacity throughout.
+    /// Returns the mismatch `H` (DRFH, equation 9), computed from fractions of the total capacity.
     fn mismatch(&self, n: usize, i: usize, tasks: &[u64]) -> Option<Rational> {
         let demand = self.problem.demand(n, i);
         let first = (0..self.problem.n_resources()).find(|r| demand[*r] > 0)?;
@@ -262,7 +264,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Returns the guarantee of a resource, where it is named.
+    /// Returns the guarantee of node `v` for resource `r`, if the guarantee names the resource.
     fn guarantee(&self, v: Node, r: usize) -> Option<Rational> {
         let Node::Group(g) = v else { return None };
         match &self.problem.groups().list()[g].guarantee {
@@ -276,7 +278,7 @@ impl Tree<'_> {
 
     fn limit(&self, v: Node, r: usize) -> Option<Rational> {
         match v {
-            // If nothing is kept back, the classes alone bound the running tasks.
+            // If no capacity is kept back, the classes alone bound the running tasks.
             Node::Root => {
                 let mut lending = self
                     .problem
@@ -300,7 +302,7 @@ impl Tree<'_> {
         self.there.as_deref().unwrap_or_else(|| self.problem.total_capacity())[r].clone()
     }
 
-    /// Returns whether all tasks use their base demands on every class.
+    /// Returns `true` if all tasks use their base demands on every class.
     fn is_plain(&self) -> bool {
         self.problem.users().iter().all(|user| user.demand_overrides().is_empty())
     }
@@ -328,7 +330,7 @@ impl Tree<'_> {
         }
     }
 
-    /// Returns the rate at which [`used`](Self::used) grows.
+    /// Returns the rate at which [`used`](Self::used) grows if the tasks grow at these rates.
     fn growth(&self, x: &Tasks, rates: &Tasks, v: Node, r: usize) -> Rational {
         match v {
             Node::User(n) => self.demand(n, r) * &rates[n],
@@ -365,7 +367,7 @@ impl Tree<'_> {
             && self.room(x, &rates).is_none_or(|room| room > 0)
     }
 
-    /// Returns whether it matters where tasks run.
+    /// Returns `true` if it matters on which class tasks run.
     fn has_places(&self) -> bool {
         self.problem.n_servers() > 1 || self.problem.groups().limit_classes() || !self.is_plain()
     }
@@ -394,8 +396,8 @@ impl Tree<'_> {
         pot - kept
     }
 
-    /// Returns, for each resource that counts, the term of the share and its slope: how much one more unit adds to
-    /// the term.
+    /// Returns the terms of the share, one for each resource that counts. A term has a slope: the amount by
+    /// which one more unit of the resource increases it.
     fn terms(&self, x: &Tasks, v: Node) -> Vec<(usize, Rational, Rational)> {
         let share = self.problem.groups().share();
         let term = |r: usize| {
@@ -480,7 +482,7 @@ impl Tree<'_> {
         }
         let least = candidates.iter().map(|(key, ..)| key.clone()).min().expect("somebody may grow");
         let phase = least.0;
-        // The children that grow, each with its rates and the pace of its level.
+        // The children that grow, each with the rates of its users and the rate of its level.
         let mut chosen = Vec::new();
         for (key, k, users) in candidates {
             if key == least {
@@ -528,8 +530,8 @@ impl Tree<'_> {
         self.resources().filter(asked).filter_map(part).collect()
     }
 
-    /// Returns the step to the first event of any kind. An event that is not in the definition does no harm, since
-    /// the direction is computed again.
+    /// Returns the step to the first event of any kind. A superfluous event does no harm, since the direction
+    /// is computed again.
     fn step(&self, x: &Tasks, rates: &Tasks) -> Option<Rational> {
         let mut events: Vec<Rational> = Vec::new();
         events.extend(self.room(x, rates));

@@ -1,14 +1,15 @@
-//! Decayed usage of a queue, step by step as the schedulers compute it, in fractions. It shares no code with the crate of the
-//! laws: powers of 1/2 are integer roots, ln 2 is another series, and ticks and samples are loops.
+//! Decayed usage of a queue in fractions, step by step as the schedulers compute it. It shares no code with
+//! the crate of the laws: powers of 1/2 are integer roots, ln 2 has another series, and ticks and samples are
+//! loops.
 
 use evenhand_problem::Rational;
 use rug::Integer;
 use rug::ops::Pow;
 
-/// The bits of roots.
+/// The number of bits of roots.
 const BITS: u32 = 160;
 
-/// A row of a history: from and to in seconds, and the amount.
+/// A row of a history: its beginning and end in seconds, and the amount.
 #[derive(Debug, Clone)]
 pub struct UsageRow {
     pub from: i64,
@@ -46,7 +47,7 @@ fn ln_2() -> Bounds {
         let odd = 2 * n + 1;
         sum += Rational::from((2, odd)) / Rational::from(Integer::from(3).pow(odd));
     }
-    // The rest is less than twice its first term.
+    // The rest of the series is less than twice its first term.
     let rest = Rational::from((4, 2 * terms + 1)) / Rational::from(Integer::from(3).pow(2 * terms + 1));
     let high = &sum + rest;
     (sum, high)
@@ -57,7 +58,7 @@ fn add(sum: &mut Bounds, amount: &Rational, (low, high): &Bounds) {
     sum.1 += Rational::from(amount * high);
 }
 
-/// Slurm as documented.
+/// Returns bounds of the decayed usage by Slurm's documented law. The half-life and `at` are in seconds.
 pub fn ideal(rows: &[UsageRow], half_life: i64, at: i64) -> Bounds {
     let (least, most) = ln_2();
     let mut sum = Bounds::default();
@@ -75,7 +76,8 @@ pub fn ideal(rows: &[UsageRow], half_life: i64, at: i64) -> Bounds {
     sum
 }
 
-/// Slurm as its source computes: tick by tick, with the ends of jobs between ticks, exactly.
+/// Returns the decayed usage as Slurm's source computes it: tick by tick, with the ends of jobs between
+/// ticks, exactly.
 pub fn ticks(rows: &[UsageRow], half_life: i64, every: i64, at: i64) -> Rational {
     let factor = Rational::from(1) - Rational::from((693, 1000 * half_life));
     let power = |seconds: i64| (0..seconds).fold(Rational::from(1), |power, _| power * &factor);
@@ -87,7 +89,8 @@ pub fn ticks(rows: &[UsageRow], half_life: i64, every: i64, at: i64) -> Rational
     let mut usage = Rational::new();
     while tick < at {
         let next = tick + every;
-        // Jobs that end before the next tick add their last seconds at their end, and lumps are added at their time.
+        // Jobs that end before the next tick add their last seconds at their end. Lumps are added at their
+        // time.
         for row in rows {
             let begins = row.from.max(tick);
             if row.from == row.to {
@@ -113,7 +116,7 @@ pub fn ticks(rows: &[UsageRow], half_life: i64, every: i64, at: i64) -> Rational
     usage
 }
 
-/// The moments of samples up to one, the earliest first.
+/// Returns the moments of samples up to `at`, the earliest moment first.
 fn samples(rows: &[UsageRow], every: i64, at: i64) -> Vec<i64> {
     let first = rows.iter().map(|row| row.from).min().unwrap_or(at);
     let mut moments: Vec<i64> = std::iter::successors(Some(at), |moment| Some(moment - every))
@@ -127,7 +130,7 @@ fn held(rows: &[UsageRow], moment: i64) -> Rational {
     rows.iter().filter(|row| row.from <= moment && moment < row.to).map(|row| &row.amount).sum()
 }
 
-/// Kueue's moving average, sample by sample.
+/// Returns bounds of Kueue's moving average, computed sample by sample.
 pub fn moving_average(rows: &[UsageRow], half_life: i64, every: i64, at: i64) -> Bounds {
     let kept = half_power(every, half_life);
     let alpha = (Rational::from(1 - &kept.1), Rational::from(1 - &kept.0));
@@ -140,7 +143,7 @@ pub fn moving_average(rows: &[UsageRow], half_life: i64, every: i64, at: i64) ->
     consumed
 }
 
-/// Volcano's resource-seconds, cycle by cycle.
+/// Returns bounds of Volcano's resource-seconds, computed cycle by cycle.
 pub fn resource_seconds(rows: &[UsageRow], half_life: i64, every: i64, at: i64) -> Bounds {
     let kept = half_power(every, half_life);
     let mut usage = Bounds::default();
@@ -152,7 +155,7 @@ pub fn resource_seconds(rows: &[UsageRow], half_life: i64, every: i64, at: i64) 
     usage
 }
 
-/// KAI's usage as a fraction of the capacity: sums over the samples of a sliding window.
+/// Returns KAI's usage as a fraction of the capacity, from sums over the samples of a sliding window.
 pub fn of_capacity(
     rows: &[UsageRow],
     half_life: Option<i64>,

@@ -1,6 +1,7 @@
-//! How a cluster runs on, from docs/waiting.md, by a plain event loop. After every end of tasks it asks again for every user
-//! whether it could start ([`Running::could_start`]). It judges the starts of a run, because the definition leaves open on which
-//! servers a job starts. It is meant for small clusters without admitted tasks.
+//! How a cluster runs on, by a plain event loop written from docs/waiting.md. After every end of tasks the
+//! loop tests for every user whether it could start ([`Running::could_start`]). It judges the starts of a run
+//! and makes none, because the definition leaves open on which servers a job starts. It is meant for small
+//! clusters without admitted tasks.
 
 use evenhand_problem::Rational;
 use evenhand_problem::snapshot::Snapshot;
@@ -8,25 +9,27 @@ use evenhand_problem::snapshot::Snapshot;
 use super::starts::{Running, Task};
 use super::tree::{Node, Tree, puts_first};
 
-/// The order of starts.
+/// The rule by which the next user to start is chosen.
 #[derive(Debug, Clone)]
 pub enum Order {
-    /// The highest priority first.
+    /// The user with the highest priority comes first.
     Priority,
-    /// The tree, with the problem's own share.
+    /// Hierarchical filling by the problem's own share decides.
     Tree,
-    /// The least fraction of these fair shares first. They are by queue: the groups, then the users without a group.
+    /// The queue with the least usage, as a fraction of these fair shares, comes first. The fair shares are
+    /// by queue and resource: first those of groups, then those of users without a group.
     FairShare(Vec<Vec<Rational>>),
 }
 
-/// The running times by user: how much longer running tasks run, and how long waiting tasks run. `None` is for ever.
+/// The running times of the tasks of each user: the time that running tasks still run, and the duration of
+/// waiting tasks. `None` means that tasks never end.
 #[derive(Debug, Clone)]
 pub struct Times {
     pub left: Vec<Option<u64>>,
     pub duration: Vec<Option<u64>>,
 }
 
-/// A start: its time, and the tasks with their servers.
+/// A start: its time, and its tasks with their servers.
 pub type Start = (u64, Vec<Task>);
 
 /// The tasks that run, each with its end.
@@ -36,7 +39,7 @@ struct Run<'s> {
 }
 
 impl Run<'_> {
-    /// Ends all tasks whose end has come.
+    /// Ends all tasks whose end is at or before `now`.
     fn end(&mut self, now: u64) {
         let goes_on = |end: &Option<u64>| end.is_none_or(|end| end > now);
         let tasks = self.running.tasks.iter().zip(&self.ends).filter(|(_, end)| goes_on(end));
@@ -55,10 +58,10 @@ fn first<'s>(snapshot: &'s Snapshot, times: &Times) -> Run<'s> {
     Run { running, ends }
 }
 
-/// Judges the starts of a run, in their order. Returns what is wrong with the first start that is not as defined.
+/// Judges the starts of a run in their order. Returns an error about the first start that is not as defined.
 ///
 /// # Errors
-/// A start that cannot be, that is not the next one, or that is missing.
+/// A start is not possible, is not the next start, or is missing.
 pub fn judge(snapshot: &Snapshot, times: &Times, order: &Order, starts: &[Start]) -> Result<(), String> {
     let p = &snapshot.problem;
     let mut run = first(snapshot, times);
@@ -111,7 +114,7 @@ pub fn judge(snapshot: &Snapshot, times: &Times, order: &Order, starts: &[Start]
     }
 }
 
-/// Returns the user that is next among users that could start.
+/// Returns the next user to start, among the users that could start.
 fn next(running: &Running<'_>, order: &Order, could: &[usize]) -> Option<usize> {
     let p = running.p();
     let priority =
@@ -139,11 +142,12 @@ fn next(running: &Running<'_>, order: &Order, could: &[usize]) -> Option<usize> 
     }
 }
 
-/// The key of a queue: the priority, whether it uses an amount of which its fair share is 0, the fraction, and its position.
+/// The key by which queues are compared: the priority, whether the queue uses an amount of which its fair
+/// share is 0, the fraction of the fair share, and the position of the queue.
 type QueueKey = (i64, bool, Rational, usize);
 
-/// Returns the user that is next below a group: among its subgroups and users, the highest priority, then the least fraction of
-/// the fair share, then the order of the file.
+/// Returns the next user to start below a group. Of the subgroups and users of the group, the highest
+/// priority comes first, then the least fraction of the fair share, then the order of the file.
 fn by_fair_share(
     running: &Running<'_>,
     shares: &[Vec<Rational>],
@@ -195,7 +199,8 @@ fn by_fair_share(
     }
 }
 
-/// Returns by user the first time at which it could start if running tasks end and nothing else starts; `None` if there is none.
+/// Returns for each user the first time at which the user could start, if running tasks end and no other task
+/// starts. The time is `None` if the user could never start.
 #[must_use]
 pub fn earliest(snapshot: &Snapshot, times: &Times) -> Vec<Option<u64>> {
     let of_user = |n: usize| {

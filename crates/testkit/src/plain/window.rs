@@ -1,17 +1,18 @@
-//! Verdicts over a window by their definition (theory, section 10), segment by segment in fractions. It shares no code with the
-//! crate of the laws or with the kernel: powers of 1/2 are integer roots.
+//! Verdicts over a window, computed from their definition (theory, section 10), segment by segment in
+//! fractions. The code shares nothing with the crate of the laws or with the kernel: powers of 1/2 are
+//! integer roots.
 
 use evenhand_problem::{Rational, number};
 use rug::Integer;
 use rug::ops::Pow;
 use serde_json::Value;
 
-/// The bits of roots.
+/// The number of bits of roots.
 const BITS: u32 = 160;
 /// The largest denominator of an exponent whose root is computed.
 const MOST_ROOT: u32 = 100_000;
 
-/// The samples of a queue of a resource: one value for each segment.
+/// The samples of one resource of a queue: one value for each segment.
 #[derive(Debug, Clone, Default)]
 pub struct PlainSamples {
     pub resource: String,
@@ -20,7 +21,7 @@ pub struct PlainSamples {
     pub wants: Option<Vec<bool>>,
 }
 
-/// A queue.
+/// A queue with its samples.
 #[derive(Debug, Clone, Default)]
 pub struct PlainQueue {
     pub name: String,
@@ -28,7 +29,7 @@ pub struct PlainQueue {
     pub samples: Vec<PlainSamples>,
 }
 
-/// A window.
+/// A window with its segments and queues.
 #[derive(Debug, Clone, Default)]
 pub struct PlainWindow {
     pub from: Rational,
@@ -43,7 +44,8 @@ pub struct PlainWindow {
 /// Lower and upper bounds.
 pub type Bounds = (Rational, Rational);
 
-/// Used, fair share while it wanted more, lacked and over.
+/// The sums of samples: the usage, the fair share while the queue wanted more, the amount lacked, and the
+/// amount over the fair share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlainSums {
     pub used: Rational,
@@ -52,18 +54,18 @@ pub struct PlainSums {
     pub over: Option<Rational>,
 }
 
-/// What follows about max-min.
+/// The margin of max-min over the window.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PlainMargin {
-    /// Bounds of the margin. They are equal where the margin is known exactly.
+    /// Bounds of the margin. They are equal if the margin is known exactly.
     Margin(Bounds),
-    /// No queue wanted more throughout.
+    /// The axiom does not apply, because no queue wanted more throughout.
     DoesNotApply,
-    /// It is not stated when a queue wanted more, or nothing counts.
+    /// The margin is not known. The history does not state when a queue wanted more, or no resource counts.
     Unknown,
 }
 
-/// Returns bounds of 2^-exponent, or nothing where its root would be too large.
+/// Returns bounds of 2^-exponent. Returns `None` if the root would be too large.
 fn half_power(exponent: &Rational) -> Option<Bounds> {
     let root = exponent.denom().to_u32().filter(|root| *root <= MOST_ROOT)?;
     let whole = Integer::from(exponent.floor_ref()).to_u32().unwrap_or(u32::MAX);
@@ -113,7 +115,8 @@ impl PlainWindow {
         self.values.iter().find(|(name, value)| name == resource && *value > 0).map(|(_, value)| value)
     }
 
-    /// Returns the usage of a queue times the values of resources, over its weight, in each segment.
+    /// Returns the usage of a queue in each segment: the sum of its amounts times the values of the
+    /// resources.
     fn charged(&self, queue: &PlainQueue) -> Vec<Rational> {
         let of_segment = |at: usize| -> Rational {
             let values =
@@ -123,7 +126,8 @@ impl PlainWindow {
         (0..self.segments.len()).map(of_segment).collect()
     }
 
-    /// Returns the bounds of the decayed usage in half-lives over ln 2, or nothing where a root is too large.
+    /// Returns the bounds of the decayed usage of a queue, in half-lives over ln 2. Returns `None` if a root
+    /// is too large.
     #[must_use]
     pub fn decayed(&self, queue: &PlainQueue) -> Option<Bounds> {
         let mut sum = Bounds::default();
@@ -145,7 +149,8 @@ impl PlainWindow {
         Some(sum)
     }
 
-    /// Returns whether a queue wanted more of a resource that counts in every segment; nothing if this is not stated.
+    /// Returns `true` if a queue wanted more of a resource that counts in every segment. Returns `None` if
+    /// this is not stated.
     fn wants(&self, queue: &PlainQueue) -> Option<bool> {
         let counts = || queue.samples.iter().filter(|of| self.value(&of.resource).is_some());
         if counts().any(|of| of.wants.is_none()) {
@@ -155,7 +160,7 @@ impl PlainWindow {
         Some(!self.segments.is_empty() && (0..self.segments.len()).all(in_segment))
     }
 
-    /// Returns the margin of max-min; nothing where a root is too large.
+    /// Returns the margin of max-min. Returns `None` if a root is too large.
     #[must_use]
     pub fn margin(&self) -> Option<PlainMargin> {
         if self.values.iter().all(|(_, value)| *value == 0) {
@@ -173,7 +178,7 @@ impl PlainWindow {
             return Some(PlainMargin::DoesNotApply);
         }
         let mut margin: Bounds = (Rational::new(), Rational::new());
-        // The margin is the least over all pairs of a queue that wanted more and another queue.
+        // The margin is the least over all pairs of a queue that wanted more and any other queue.
         for behind in &wanting {
             for ahead in &self.queues {
                 let pair = self.pair(behind, ahead)?;
@@ -232,7 +237,7 @@ fn runs<T: Clone>(value: &Value, segments: usize, read: impl Fn(&Value) -> Optio
     (all.len() == segments).then_some(all)
 }
 
-/// A certificate of a window as it is stated.
+/// A certificate of a window, as read from its text.
 struct Stated {
     window: PlainWindow,
     tolerance: Rational,
@@ -240,7 +245,7 @@ struct Stated {
     claim: Option<StatedClaim>,
 }
 
-/// Whether the axiom is said to hold, and bounds of the margin with the two queues that show it.
+/// A stated claim: whether the axiom holds, and bounds of the margin with the two queues that show it.
 type StatedClaim = (Option<bool>, Option<(Bounds, String, String)>);
 
 fn has_only(value: &Value, names: &[&str]) -> Option<()> {
@@ -355,8 +360,9 @@ fn read(text: &str) -> Option<Stated> {
     })
 }
 
-/// Returns whether everything that a certificate of a window states is true, by plain loops; nothing where it has numbers that are
-/// too large for them. A text that is no certificate is not true.
+/// Returns `true` if everything that a certificate of a window states is true, by plain loops. Returns `None`
+/// if the certificate has numbers that are too large for the loops. A text that is no certificate is not
+/// true.
 #[must_use]
 pub fn is_true(text: &str) -> Option<bool> {
     let Some(stated) = read(text) else { return Some(false) };
@@ -401,13 +407,13 @@ pub fn is_true(text: &str) -> Option<bool> {
     })
 }
 
-/// Returns whether of the queues that wanted more throughout, the first has the least usage over weight, and the second has the most
-/// of all.
+/// Returns `true` if the named queues are the evidence of a margin: `behind` has the least usage over weight
+/// of the queues that wanted more throughout, and `ahead` has the most usage over weight of all queues.
 fn is_evidence(window: &PlainWindow, behind: &str, ahead: &str) -> Option<bool> {
     let find = |name: &str| window.queues.iter().find(|queue| queue.name == name);
     let (Some(behind), Some(ahead)) = (find(behind), find(ahead)) else { return Some(false) };
     let is_wanting = |queue: &PlainQueue| queue.weight > 0 && window.wants(queue) == Some(true);
-    // Bounds, or nothing for a queue without weight that used something.
+    // The bounds of usage over weight. `None` for a queue with the weight 0 that used anything.
     let value = |queue: &PlainQueue| -> Option<Option<Bounds>> {
         let (low, high) = window.decayed(queue)?;
         Some(match queue.weight == 0 {

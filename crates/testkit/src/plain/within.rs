@@ -1,4 +1,4 @@
-//! Limits of groups, and of the accelerators of users, as rows of the set of possible allocations.
+//! Limits of groups and of the accelerators of users, as rows that bound the possible allocations.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::{Rational, Sharing};
@@ -14,7 +14,7 @@ pub enum Limited {
     User(usize),
 }
 
-/// A limit, with the most that another allocation may use.
+/// A limit as a row, with the largest amount that another allocation may use.
 pub struct LimitRow {
     pub of: Limited,
     pub most: Rational,
@@ -43,7 +43,7 @@ impl Plain<'_> {
         rows
     }
 
-    /// Returns the usage of a limit by a task of `n` on class `i`.
+    /// Returns the amount of a limit that a task of `n` on class `i` uses.
     pub fn takes(&self, n: usize, i: usize, row: &LimitRow) -> Rational {
         match &row.of {
             Limited::User(user) if *user != n => zero(),
@@ -66,7 +66,7 @@ impl Plain<'_> {
         }
     }
 
-    /// Returns the usage of a limit by all tasks.
+    /// Returns the amount of a limit that all tasks use.
     fn takes_in_all(&self, row: &LimitRow) -> Rational {
         let of_user = |n: usize| {
             (0..self.p().n_servers()).map(move |i| self.takes(n, i, row) * &self.x[n][i]).sum::<Rational>()
@@ -74,19 +74,19 @@ impl Plain<'_> {
         self.users().map(of_user).sum()
     }
 
-    /// Returns whether another allocation respects all limits.
+    /// Returns `true` if another allocation respects all limits.
     pub fn allows(&self, y: &Plain<'_>) -> bool {
         self.limit_rows().iter().all(|row| y.takes_in_all(row) <= row.most)
     }
 
-    /// Returns whether limits leave a user anything on some class.
+    /// Returns `true` if limits leave user `n` at least one class on which it can have tasks.
     pub fn leaves(&self, n: usize) -> bool {
         let rows = self.limit_rows();
         let bars = |i: usize| rows.iter().any(|row| row.most.is_zero() && self.takes(n, i, row) > 0);
         self.cluster.classes(n).into_iter().any(|i| !bars(i))
     }
 
-    /// Returns whether an axiom that compares allocations can be judged within limits.
+    /// Returns `true` if an axiom that compares allocations can be judged within limits.
     pub fn can_compare(&self, axiom: Axiom) -> bool {
         let groups = 0..self.p().groups().list().len();
         let keeps = groups.into_iter().any(|v| (0..self.p().n_resources()).any(|r| self.kept(v, r) > 0));

@@ -1,11 +1,12 @@
-//! A second checker of worst-load certificates, by listing and recursion.
+//! A second checker of worst-load certificates. It lists all configurations and orders.
 
 use evenhand_exact::ratio::worst_load::{Covers, PrefixClaim, WorstLoadCertificate};
 use evenhand_problem::{Rational, Reservation};
 
 use crate::plain::ratio::{self as plain, K, Plain};
 
-/// Returns whether everything is true and proven, or `None` where there is too much to list.
+/// Returns `true` if everything in the certificate is true and proven. Returns `None` if there are too many
+/// configurations to list.
 pub fn is_true(certificate: &WorstLoadCertificate) -> Option<bool> {
     let problem = &certificate.problem;
     let all = plain::configurations(problem)?;
@@ -64,7 +65,7 @@ impl Cover<'_> {
         &self.certificate.problem
     }
 
-    /// Returns whether the claims from `next` on settle all orders that begin with `order`.
+    /// Returns `true` if the claims from `next` on settle all orders that begin with `order`.
     fn settles(&mut self, order: &[usize], before: &[K]) -> bool {
         let open: Vec<usize> = (0..self.rewards.len()).filter(|j| !order.contains(j)).collect();
         if open.is_empty() {

@@ -14,7 +14,7 @@ pub enum Eligibility {
     Few,
     /// Each class with a probability of one half.
     Half,
-    /// The classes of one of several zones, and sometimes of two.
+    /// The classes of one of several zones, or sometimes of two zones.
     Zones,
 }
 
@@ -25,18 +25,18 @@ pub struct Cluster {
     pub classes: usize,
     pub resources: usize,
     pub eligibility: Eligibility,
-    /// Percentage of demands and capacities that are 0.
+    /// The percentage of demands and capacities that are 0.
     pub zero: u32,
-    /// Percentage of users with finite tasks.
+    /// The percentage of users with finite tasks.
     pub finite: u32,
     /// The scale of random amounts: demands are from 1 to this number. Small numbers lead to ties.
     pub most: u32,
-    /// The largest weight; the least is 1.
+    /// The largest weight. The least weight is 1.
     pub weights: u32,
 }
 
 impl Cluster {
-    /// Returns one of many shapes.
+    /// Returns a random shape.
     pub fn any(noise: &mut Noise) -> Self {
         let eligibility = [Eligibility::Everywhere, Eligibility::Few, Eligibility::Half, Eligibility::Zones];
         Self {

@@ -1,4 +1,4 @@
-//! Random problems with allocations that several tests use.
+//! Random problems with allocations, which several tests use.
 
 use evenhand_problem::{
     Allocation, Constraints, Problem, ProblemSpec, Rational, ServerSpec, Sharing, UserSpec,
@@ -6,7 +6,8 @@ use evenhand_problem::{
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 
-/// Returns a random problem with an allocation. Placement, tasks, weights, sharing and the numbers of servers vary.
+/// Returns a random problem with an allocation. Placement, tasks, weights, sharing and the numbers of servers
+/// vary with the seed.
 pub fn random(seed: u64) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let rng = &mut rng;
@@ -39,7 +40,8 @@ pub fn random(seed: u64) -> (Problem, Allocation) {
     let resources = (0..m).map(|r| format!("r{r}")).collect();
     let problem = Problem::new(ProblemSpec { name: String::new(), resources, servers, users }).unwrap();
     let sharing = if rng.random_bool(0.3) { Sharing::Tdm } else { Sharing::Rdm };
-    // Most rows are filled exactly: each user in turn takes all or a fraction of what is left.
+    // Most rows are filled exactly: each user in turn takes all of the remaining capacity, or a fraction of
+    // it.
     let constraints = Constraints::new(&problem, sharing);
     let mut left: Vec<Rational> = constraints.rows().iter().map(|row| row.capacity.clone()).collect();
     let mut tasks = vec![Vec::new(); n];

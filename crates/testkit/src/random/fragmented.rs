@@ -1,4 +1,5 @@
-//! Random snapshots of small clusters whose free capacity is scattered over servers, and a gang that waits for it.
+//! Random snapshots of small clusters. Their free capacity is scattered over servers, and a gang waits for
+//! it.
 
 use evenhand_problem::Rational;
 use evenhand_problem::format::Source;
@@ -11,8 +12,8 @@ use serde_json::{Value, json};
 
 use crate::plain::starts::{Running, Task};
 
-/// Returns a snapshot with at most four servers and eight running tasks. The last user waits, and runs nothing. The same seed
-/// gives the same snapshot.
+/// Returns a snapshot with at most four servers and eight running tasks. The last user has waiting tasks and
+/// no running tasks. The same seed gives the same snapshot.
 ///
 /// # Panics
 /// Never: the documents are valid.
@@ -127,7 +128,7 @@ pub fn fragmented(seed: u64) -> Snapshot {
             running = trial;
         }
     }
-    // The task that waits mostly demands a little more than any server has free.
+    // The waiting task mostly demands a little more than any server has free.
     let mut gap = 0;
     for (class, of_class) in of.problem.servers().iter().enumerate() {
         for index in 0..of_class.count() {

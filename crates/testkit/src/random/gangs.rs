@@ -1,4 +1,5 @@
-//! Random problems with gangs whose tasks are on single servers. Many servers have room for only a part of a gang.
+//! Random problems with gangs whose tasks are on single servers. Many servers have free capacity for only a
+//! part of a gang.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::{Allocation, Arithmetic, Placement, Problem, Rational, Sharing};
@@ -8,7 +9,7 @@ use serde_json::json;
 
 use super::trees::{self, Shape};
 
-/// Most groups, users and server classes.
+/// The largest numbers of groups, users and server classes.
 const SHAPE: Shape = Shape { groups: 4, users: 4, classes: 4 };
 
 /// Returns a random problem, and whole tasks that fit on its servers and within the users' tasks. Groups may exceed
@@ -36,7 +37,8 @@ pub fn placed(rng: &mut Pcg64) -> (Problem, Allocation) {
         trees::limit_classes(rng, &mut document);
     }
     if rng.random_bool(0.5) {
-        // With limits on classes only, nothing else about a group stops its users.
+        // In half of the problems only limits on classes stop users. All other fields that may stop users are
+        // removed.
         for group in document["groups"].as_array_mut().into_iter().flatten() {
             for field in ["guarantee", "limit", "lend", "weight"] {
                 group.as_object_mut().map(|group| group.remove(field));
@@ -50,7 +52,7 @@ pub fn placed(rng: &mut Pcg64) -> (Problem, Allocation) {
     (problem, allocation)
 }
 
-/// Returns tasks of random users on random servers, as long as these have room.
+/// Returns tasks of random users on random servers with enough free capacity.
 fn tasks(rng: &mut Pcg64, problem: &Problem) -> Allocation {
     let mut left: Vec<Option<Rational>> = problem.users().iter().map(|user| user.tasks().cloned()).collect();
     let (mut placements, mut sums) = (Vec::new(), vec![vec![0_u32; problem.n_servers()]; problem.n_users()]);

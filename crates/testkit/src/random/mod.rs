@@ -1,4 +1,4 @@
-//! Random problems. Each generator is meant for certain kinds of faults.
+//! Random problems. Each generator makes problems that reveal certain kinds of faults.
 
 pub mod clusters;
 pub mod filled;

@@ -1,5 +1,6 @@
-//! Random problems with an allocation that is optimal at known prices, and allocations near it: rounded, negative,
-//! above limits and capacities, with ties and small deviations.
+//! Random problems with an allocation that is optimal at known prices, and allocations near the optimum. Such
+//! an allocation is rounded, has negative tasks, exceeds limits and capacities, or has ties and small
+//! deviations.
 
 use evenhand_exact::{Instance, Prices, Tasks};
 use evenhand_problem::{
@@ -8,7 +9,7 @@ use evenhand_problem::{
 use rand::Rng;
 use rand_pcg::Pcg64;
 
-/// A problem with a Pareto-optimal allocation, and weights and prices of gap 0.
+/// A problem with a Pareto-optimal allocation, and weights and prices whose gap is 0.
 pub struct Optimum {
     pub problem: Problem,
     pub allocation: Allocation,
@@ -25,7 +26,8 @@ pub fn perturbed(parts: u32, rng: &mut Pcg64) -> Rational {
     Rational::from((rng.random_range(-100i32..=100), 100)) / parts + 1u32
 }
 
-/// Chooses prices and tasks first, and then capacities that fit: every row with a price is full.
+/// Returns a random problem with its optimum. Prices and tasks are drawn first, and then capacities that fit:
+/// every row with a price is full.
 pub fn optimum(rng: &mut Pcg64, one_resource: bool) -> Optimum {
     let (n, k) = (rng.random_range(1..5), rng.random_range(1..4));
     let m = if one_resource { 1 } else { rng.random_range(1..4) };
@@ -64,7 +66,7 @@ pub fn optimum(rng: &mut Pcg64, one_resource: bool) -> Optimum {
         own.push(price);
         x.push(on);
     }
-    // A user without tasks, which may later be given a negative number of them.
+    // This user has no tasks in the optimum. It may later be given a negative number of tasks.
     if rng.random_bool(0.2) {
         users.push(UserSpec {
             name: "idle".to_owned(),
@@ -108,7 +110,7 @@ pub fn disturbed(optimum: &Optimum, rng: &mut Pcg64) -> Allocation {
         for (_, x) in on.iter_mut() {
             match kind {
                 0 => {}
-                // Rounded to some decimals, to the nearest or down.
+                // The tasks are rounded to some decimals, to the nearest decimal or down.
                 1 => *x = Rational::from(Rational::from(&*x * parts).round_ref()) / parts,
                 2 => *x = Rational::from(Rational::from(&*x * parts).floor_ref()) / parts,
                 3 => *x *= perturbed(parts, rng),
@@ -118,7 +120,8 @@ pub fn disturbed(optimum: &Optimum, rng: &mut Pcg64) -> Allocation {
             }
         }
     }
-    // A small deviation anywhere, possibly negative or where the user cannot run.
+    // A small deviation is added anywhere. The tasks may become negative, or be on a class where the user
+    // cannot run.
     if rng.random_bool(0.4) {
         let n = rng.random_range(0..allocation.tasks.len());
         let i = rng.random_range(0..optimum.problem.n_servers());
@@ -145,7 +148,7 @@ pub fn mixed(a: &Tasks, b: &Tasks, part: &Rational) -> Tasks {
     (0..a.len()).map(of).collect()
 }
 
-/// Fills up the allocation: every user in turn takes what is left, class by class.
+/// Returns the allocation filled up: every user in turn takes what is left, class by class.
 pub fn filled(instance: &Instance<'_>, tasks: &Tasks) -> Tasks {
     let (problem, constraints) = (instance.problem(), instance.constraints());
     let mut filled = tasks.clone();

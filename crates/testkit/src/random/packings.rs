@@ -1,4 +1,4 @@
-//! Small problems of whole tasks: few tasks fit on a server, so that all packings can be listed.
+//! Small problems of whole tasks. Few tasks fit on a server, so that all packings can be listed.
 
 use evenhand_problem::Problem;
 use evenhand_problem::format::Source;
@@ -7,8 +7,8 @@ use rand::seq::IndexedRandom;
 use rand_pcg::Pcg64;
 use serde_json::{Map, Value, json};
 
-/// Returns a problem of at most four users, three classes and two resources, with weights, finite tasks, fractions of
-/// demands, placement constraints and demands that depend on the class.
+/// Returns a random problem with at most four users, three classes and two resources. It has weights, finite
+/// tasks, fractional demands, placement constraints, and demands that depend on the class.
 pub fn problem(rng: &mut Pcg64) -> Problem {
     let (users, classes, resources) =
         (rng.random_range(1..5), rng.random_range(1..4), rng.random_range(1..3));

@@ -14,8 +14,8 @@ pub enum Kind {
     BadlyScaled,
 }
 
-/// Returns a problem with one server of capacity 1, requests as fractions of it, and one task for each user (NJC,
-/// section 3).
+/// Returns a problem with one server of capacity 1, requests as fractions of the server, and one task for
+/// each user (NJC, section 3).
 pub fn pool(random: &mut Pcg64Mcg, kind: Kind) -> Problem {
     let (most_users, most_resources) = match kind {
         Kind::Tied | Kind::NearlyTied => (8, 4),

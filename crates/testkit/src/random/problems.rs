@@ -1,4 +1,4 @@
-//! Problems for tests: from matrices, and random ones with ties and zeros.
+//! Problems for tests: problems from matrices, and random problems with ties and zeros.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use proptest::prelude::*;
@@ -62,7 +62,7 @@ pub struct Shape {
     pub users: (usize, usize),
     pub classes: (usize, usize),
     pub resources: (usize, usize),
-    /// Probability that a user has finite tasks, and a divisor of their number.
+    /// The probability that a user has finite tasks, and a divisor of their number.
     pub finite: (f64, u32),
     pub placement: f64,
     pub demand_on: f64,
@@ -83,7 +83,7 @@ pub const SMALL: Shape = Shape {
     numbers: Numbers::Small,
 };
 
-/// Returns numbers with small numerators and denominators, modified as `kind` says.
+/// Returns random numbers with small numerators and denominators, modified as `kind` says.
 pub fn number(kind: Numbers) -> BoxedStrategy<Rational> {
     let small = (1u32..8, prop_oneof![4 => Just(1u32), 1 => Just(2), 1 => Just(5), 1 => Just(7)])
         .prop_map(Rational::from);
@@ -112,7 +112,7 @@ fn weight(kind: Numbers) -> BoxedStrategy<Rational> {
     }
 }
 
-/// Returns a number for each resource, some of them 0. With `some`, at least one is not 0.
+/// Returns a random amount for each resource. Some amounts are 0. With `some`, at least one amount is not 0.
 fn vector(resources: usize, shape: Shape, some: bool) -> impl Strategy<Value = Vec<(String, Rational)>> {
     let entry = (prop::bool::weighted(shape.zero), number(shape.numbers));
     (prop::collection::vec(entry, resources), 0..resources).prop_map(move |(entries, kept)| {

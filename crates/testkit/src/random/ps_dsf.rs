@@ -1,4 +1,4 @@
-//! Random problems for PS-DSF: small integers, ties, and sometimes shared time.
+//! Random problems for PS-DSF with small integers and ties. Some of them share servers by time.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::Rng;
@@ -10,13 +10,13 @@ pub struct Shape {
     pub users: usize,
     pub classes: usize,
     pub resources: usize,
-    /// Probabilities.
+    /// The probability that an amount is 0.
     pub zero: f64,
     pub barred: f64,
     pub finite: f64,
     pub gamma: f64,
     pub on: f64,
-    /// Largest number. Small ones give ties.
+    /// The largest number. A small value leads to ties.
     pub largest: u32,
 }
 
@@ -32,7 +32,7 @@ pub const SMALL: Shape = Shape {
     largest: 9,
 };
 
-/// Returns a random statement of a problem with at least 2 users.
+/// Returns a random specification of a problem with at least 2 users.
 pub fn spec(random: &mut Pcg64Mcg, shape: Shape) -> ProblemSpec {
     let n_users = random.random_range(2..=shape.users.max(2));
     let n_classes = random.random_range(1..=shape.classes);

@@ -1,4 +1,4 @@
-//! Random problems of users with rates by class, small and full of ties.
+//! Small random problems of users with rates by class, with many ties.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use rand::Rng;
@@ -12,11 +12,11 @@ pub struct Shape {
     pub users: usize,
     pub classes: usize,
     pub resources: usize,
-    /// Whether users may limit their accelerators.
+    /// True if users may limit their accelerators.
     pub at_most: bool,
-    /// Whether users may have finite tasks.
+    /// True if users may have finite tasks.
     pub finite: bool,
-    /// Whether some users may state no rates.
+    /// True if some users may state no rates.
     pub plain: bool,
 }
 
@@ -28,7 +28,7 @@ fn number(rng: &mut Pcg64) -> Rational {
     Rational::from((rng.random_range(1..8), [1, 1, 1, 2, 3][rng.random_range(0..5)]))
 }
 
-/// Returns an amount of every resource, at least one above 0.
+/// Returns a random amount of every resource. At least one amount is above 0.
 fn amounts(resources: usize, rng: &mut Pcg64) -> Vec<(String, Rational)> {
     let kept = rng.random_range(0..resources);
     let amount = |r: usize| {
@@ -38,7 +38,7 @@ fn amounts(resources: usize, rng: &mut Pcg64) -> Vec<(String, Rational)> {
     (0..resources).map(amount).collect()
 }
 
-/// Returns the rates on the classes, some of them 0 or absent, but at least one above 0.
+/// Returns random rates on the classes. Some rates are 0 or absent, but at least one is above 0.
 fn rates(classes: usize, rng: &mut Pcg64) -> Vec<(String, Rational)> {
     let kept = rng.random_range(0..classes);
     let mut all = Vec::new();

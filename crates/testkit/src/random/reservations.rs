@@ -1,4 +1,4 @@
-//! Small reservation problems.
+//! Random reservation problems, and the small problems of the Reservation paper.
 
 use std::fmt::Write;
 
@@ -11,7 +11,7 @@ pub fn read(text: &str) -> Reservation {
     Source { name: "problem", text }.reservation().unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Returns the example of the paper's introduction with these loads.
+/// Returns the example of the introduction of the Reservation paper, with these loads.
 pub fn intro(loads: &[Rational]) -> Reservation {
     read(&format!(
         r#"{{"kind": "reservation-problem", "name": "introduction", "resources": ["cpu", "memory"],
@@ -23,7 +23,7 @@ pub fn intro(loads: &[Rational]) -> Reservation {
     ))
 }
 
-/// Returns the problem of Appendix C with `j` types.
+/// Returns the problem of Appendix C of the Reservation paper with `j` types.
 pub fn appendix_c(j: u32) -> Reservation {
     let n = j - 1;
     let part = Rational::from((n - 1, n));
@@ -52,8 +52,8 @@ pub fn appendix_c(j: u32) -> Reservation {
     ))
 }
 
-/// Returns a random problem with few configurations. It has one to three pools with or without counts, or stated
-/// configurations. Fractions, zeros and ties are common.
+/// Returns a random problem with few configurations. It has one to three pools, with or without numbers of
+/// servers, or it states its configurations. Fractions, zeros and ties are common.
 pub fn random(rng: &mut Pcg64) -> Reservation {
     let n_types = rng.random_range(1..5);
     let listed = rng.random_bool(0.25);

@@ -1,4 +1,4 @@
-//! Random problems, small and full of ties.
+//! Small random problems with many ties.
 
 use evenhand_problem::{Problem, ProblemSpec, Rational, ServerSpec, UserSpec};
 use proptest::prelude::*;
@@ -35,7 +35,7 @@ fn class_name(i: usize) -> String {
     format!("s{i}")
 }
 
-/// Returns small numbers, a third of them 0.
+/// Returns random small numbers. A third of them are 0.
 fn quantity() -> impl Strategy<Value = Rational> {
     prop_oneof![
         1 => Just(Rational::new()),
@@ -48,7 +48,7 @@ fn vector(resources: usize) -> impl Strategy<Value = Vec<(String, Rational)>> {
         .prop_map(|values| values.into_iter().enumerate().map(|(r, v)| (resource_name(r), v)).collect())
 }
 
-/// Returns a demand that is not empty.
+/// Returns a random demand with at least one positive amount.
 fn demand(resources: usize) -> impl Strategy<Value = Vec<(String, Rational)>> {
     (vector(resources), 0..resources).prop_map(|(mut values, r)| {
         if values.iter().all(|(_, v)| v.is_zero()) {

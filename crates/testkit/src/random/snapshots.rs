@@ -1,6 +1,6 @@
-//! Random snapshots of small clusters. They have trees of groups with limits, limits on classes, kept-back
-//! capacity, gangs, gangs that start together, closed servers, constraints and priorities. Tasks run where they
-//! have room, by no rule of fairness.
+//! Random snapshots of small clusters. The snapshots have trees of groups with limits, limits on classes,
+//! kept-back capacity, gangs, gangs that start together, closed servers, constraints and priorities. Tasks
+//! run on servers with free capacity, by no rule of fairness.
 
 use evenhand_problem::format::Source;
 use evenhand_problem::snapshot::{Closed, Constraint, Preemption, Snapshot, System, Victims};
@@ -22,7 +22,7 @@ pub fn snapshot(seed: u64) -> Snapshot {
     for server in document["servers"].as_array_mut().into_iter().flatten() {
         server["count"] = json!(rng.random_range(1..=3));
         if rng.random_bool(0.5) {
-            // On small servers, a gang needs several of them.
+            // Small servers are needed for gangs that run on several servers.
             for (_, amount) in server["capacity"].as_object_mut().into_iter().flatten() {
                 *amount = json!(rng.random_range(2..=9));
             }
@@ -108,8 +108,8 @@ fn constrain(rng: &mut Pcg64, snapshot: &mut Snapshot) {
     }
 }
 
-/// Starts tasks where servers have room, regardless of what groups may use. Some tasks are admitted and have no
-/// server.
+/// Starts tasks on servers with free capacity, regardless of the limits of groups. Some tasks are admitted
+/// and have no server.
 fn run(rng: &mut Pcg64, snapshot: &mut Snapshot) {
     let of = snapshot.clone();
     let problem = &of.problem;

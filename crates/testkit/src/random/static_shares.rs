@@ -1,4 +1,5 @@
-//! Allocations as other programs produce them: stated in doubles, then repaired until they are feasible.
+//! Allocations as other programs produce them. They are stated in doubles, and then repaired until they are
+//! feasible.
 
 use evenhand_problem::{Constraints, Problem, Rational, Sharing, UserSpec, number};
 
@@ -7,8 +8,8 @@ use crate::total;
 
 pub type Tasks = Vec<Vec<(usize, Rational)>>;
 
-/// Returns a feasible allocation from the wanted numbers. Numbers that are too large for a class or a user are
-/// scaled down.
+/// Returns a feasible allocation close to the wanted numbers of tasks. Numbers that are too large for a class
+/// or a user are scaled down.
 pub fn repaired(
     problem: &Problem,
     sharing: Sharing,
@@ -75,19 +76,19 @@ impl Noise {
         u32::try_from((self.0 >> 16) % u64::from(n)).expect("it is below n")
     }
 
-    /// Returns a number from 0 to 1.
+    /// Returns a number from 0 to below 1.
     pub fn part(&mut self) -> f64 {
         f64::from(self.below(1 << 30)) / f64::from(1 << 30)
     }
 }
 
-/// Returns the decimal that a double prints as.
+/// Returns the exact value of the decimal that a double prints as.
 pub fn decimal(value: f64) -> Rational {
     number::parse_result(&format!("{value}")).expect("a number")
 }
 
-/// Returns forty teams on ten classes of servers, with a static partition by weight in doubles. Every number is off
-/// by up to the fraction `off`, and on each class some capacity is used up.
+/// Returns forty teams on ten classes of servers, with a static partition by weight in doubles. Every number
+/// deviates by up to the fraction `off`, and on each class some capacity is used up.
 pub fn teams(seed: u64, off: f64) -> (Problem, Tasks) {
     let mut noise = Noise::new(seed);
     let numbers = |noise: &mut Noise, most: u32| -> Vec<Rational> {

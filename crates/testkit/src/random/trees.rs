@@ -9,11 +9,11 @@ use serde_json::{Map, Value, json};
 /// The largest size of a random tree.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
-    /// Most groups.
+    /// The largest number of groups.
     pub groups: usize,
-    /// Most users.
+    /// The largest number of users.
     pub users: usize,
-    /// Most server classes.
+    /// The largest number of server classes.
     pub classes: usize,
 }
 
@@ -97,7 +97,7 @@ pub fn json(rng: &mut Pcg64, shape: Shape) -> Value {
            "users": users, "share": share})
 }
 
-/// Returns the demand of one task.
+/// Returns a random demand of one task.
 fn demand(rng: &mut Pcg64, resources: &[&str]) -> Value {
     let mut demand = Map::new();
     for r in resources {
@@ -128,7 +128,8 @@ fn user(rng: &mut Pcg64, n: usize, resources: &[&str], groups: usize, classes: u
     user
 }
 
-/// Gives some users other demands on some server classes, possibly of other resources than their base demands.
+/// Gives some users other demands on some server classes. These demands may be of other resources than their
+/// base demands.
 pub fn demands_by_class(rng: &mut Pcg64, document: &mut Value) {
     let resources: Vec<String> = serde_json::from_value(document["resources"].clone()).unwrap_or_default();
     let resources: Vec<&str> = resources.iter().map(String::as_str).collect();

@@ -1,4 +1,5 @@
-//! Random command lines: every command with its own and foreign options, and with valid, extreme and wrong operands.
+//! Random command lines. Every command occurs with its own options and with options of other commands.
+//! Operands are valid, extreme or wrong.
 
 use evenhand_exact::Axiom as Axioms;
 use evenhand_mechanisms::flags::Takes;
@@ -11,28 +12,28 @@ use rand_pcg::Pcg64;
 
 use super::pick;
 
-/// The operand of an option.
+/// The operands of options.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
     /// No operand.
     Nothing,
-    /// A number, which need not be whole.
+    /// A number. It may be a fraction.
     Number,
-    /// A small whole number that bounds the work of the command.
+    /// A small whole number that limits the work of the command.
     Few,
     /// The name of a mechanism.
     Mechanism,
-    /// The name of an axiom, perhaps with a parameter.
+    /// The name of an axiom, with a parameter in some cases.
     Axiom,
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// One of these names, which are given with their help texts.
+    /// One of these names. Each name is given with its help text.
     Named(&'static [(&'static str, &'static str)]),
     /// The name of a share.
     Share,
     /// A file that is read.
     Input,
-    /// A file or a folder that is written.
+    /// A file or a folder to which the command writes.
     Output,
     /// The name of a user, a group or a server.
     Name,
@@ -45,9 +46,9 @@ use Operand::{Axiom, Few, Input, Mechanism, Name, Named, Nothing, Number, OneOf,
 pub struct CommandLine {
     /// The name of the command.
     pub name: &'static str,
-    /// The operands without an option.
+    /// The operands that do not belong to an option.
     pub operands: &'static [Operand],
-    /// The command's own options.
+    /// The options that only this command has.
     options: &'static [(&'static str, Operand)],
 }
 
@@ -66,14 +67,14 @@ pub const GLOBAL: &[(&str, Operand)] = &[
     ("--help", Nothing),
 ];
 
-/// The operands of mechanism options that have a special form.
+/// The operands of options of mechanisms that have a special form.
 const FORMS: &[(&str, &[&str])] = &[
     ("seconds", &["0", "1", "-1", "x"]),
     ("barrier", &["r0=2", "r0=1,r1=3", "r9=1", "=", "r0=0"]),
     ("step", &["1", "1/2", "0", "-1", "x"]),
 ];
 
-/// Returns the options of mechanisms, which `solve` and `audit mechanism` accept.
+/// Returns the options of mechanisms. `solve` and `audit mechanism` accept these options.
 fn flags() -> Vec<(String, Operand)> {
     let flags = registry::flags().into_iter();
     let operand = |name: &str, takes: Takes| match (FORMS.iter().find(|(of, _)| *of == name), takes) {
@@ -102,7 +103,7 @@ const COLUMNS: &[(&str, Operand)] = &[
 ];
 
 impl CommandLine {
-    /// Returns all options of the command, without the global ones.
+    /// Returns all options of the command except the options of every command.
     #[must_use]
     pub fn all_options(&self) -> Vec<(String, Operand)> {
         let more = if ["compare", "report"].contains(&self.name) { COLUMNS } else { &[] };
@@ -112,7 +113,8 @@ impl CommandLine {
     }
 }
 
-/// The commands. `bench`, `reproduce` and `watch` would take minutes or never end, so they get only arguments with which they end at once.
+/// The commands. `bench`, `reproduce` and `watch` would take minutes or never end. They therefore only get
+/// arguments with which they end at once.
 pub const COMMANDS: &[CommandLine] = &[
     CommandLine {
         name: "solve",
@@ -457,7 +459,7 @@ pub const COMMANDS: &[CommandLine] = &[
     CommandLine { name: "man", operands: &[], options: &[("--output", Output)] },
 ];
 
-/// The names of input files, some of which do not exist.
+/// The names of input files. Some of these files do not exist.
 const INPUTS: &[&str] = &[
     "problem.json",
     "problem.json",
@@ -511,18 +513,18 @@ const NUMBERS: &[&str] = &[
 
 const NAMES: &[&str] = &["u0", "u1", "g0", "g1", "s0", "s0,s1", "nobody", "", "\u{1b}[31m"];
 
-/// Returns the names of mechanisms, and one unknown name.
+/// Returns the names of all mechanisms, and an unknown name.
 fn mechanisms() -> impl Iterator<Item = String> {
     registry::names().into_iter().chain(["fairest"]).map(str::to_owned)
 }
 
-/// Returns the names of axioms, some with parameters, and unknown names.
+/// Returns the names of all axioms, some names with parameters, and unknown names.
 fn axioms() -> impl Iterator<Item = String> {
     let more = ["max-min:drfh", "proportional:1", "proportional:1/0", "exact", "ratio:1/2", "fair"];
     Axioms::ALL.into_iter().map(Axioms::name).chain(more).map(str::to_owned)
 }
 
-/// Returns the shares that mechanisms equalise, also of one resource, and one unknown share.
+/// Returns the shares that mechanisms equalise, the share of one resource, and an unknown share.
 fn shares() -> impl Iterator<Item = String> {
     let of_mechanisms = registry::ALL
         .iter()
@@ -531,14 +533,14 @@ fn shares() -> impl Iterator<Item = String> {
     of_mechanisms.map(|of| of.info.id.to_owned()).chain(more)
 }
 
-/// Returns the arguments of a command that reads and writes files of its folder.
+/// Returns the arguments of a command that reads and writes files in its folder.
 #[must_use]
 pub fn random_command(seed: u32) -> Vec<String> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
     let command = pick(COMMANDS, rng);
     let mut arguments: Vec<String> = command.name.split(' ').map(str::to_owned).collect();
     for operand in command.operands {
-        // In some cases one is missing, or there is one too many.
+        // In some cases an operand is missing or given twice.
         for _ in 0..*pick(&[1, 1, 1, 1, 1, 1, 1, 1, 0, 2], rng) {
             arguments.push(word(*operand, rng));
         }
@@ -570,16 +572,16 @@ pub fn random_command(seed: u32) -> Vec<String> {
     arguments
 }
 
-/// Adds options without which a command would run for minutes.
+/// Adds options to a command that would otherwise run for minutes.
 pub fn bounded(arguments: &mut Vec<String>) {
     let is_matrix = arguments.iter().any(|given| given == "matrix" || given == "--matrix");
     let bounds: &[(&str, &str)] = match arguments.first().map_or("", String::as_str) {
-        // A matrix takes minutes. With an option that it does not have, it is refused.
+        // A matrix takes minutes. With an option that it does not have, the command is refused.
         "audit" if is_matrix => &[("--mechanism", "drfh")],
         "audit" => &[("--instances", "4")],
         "hunt" => &[("--steps", "100"), ("--seconds", "2")],
         "compare" | "report" => &[("--seconds", "2")],
-        // Without this word, the command would reproduce everything.
+        // Without this word, the command would reproduce all results.
         "reproduce" => &[("--list", "")],
         _ => &[],
     };

@@ -1,4 +1,5 @@
-//! Documents and command lines from a seed and a grammar: most of them are valid, and some are extreme.
+//! Generates documents and command lines from a seed by a grammar. Most of them are valid, and some are
+//! extreme.
 
 mod commands;
 mod queues;
@@ -17,7 +18,7 @@ pub use scenarios::random_scenario;
 
 use crate::small::quantity;
 
-/// Returns up to `most` names that begin with a letter.
+/// Returns up to `most` names that begin with the letter `letter`.
 fn names(letter: char, most: usize, rng: &mut Pcg64) -> Vec<String> {
     (0..rng.random_range(1..=most)).map(|k| format!("{letter}{k}")).collect()
 }
@@ -26,17 +27,17 @@ fn pick<'a, T>(from: &'a [T], rng: &mut Pcg64) -> &'a T {
     from.choose(rng).expect("a list that is not empty")
 }
 
-/// Returns one of some names, which are given with their help texts.
+/// Returns one of several names that are given with their help texts.
 fn name(of: &[(&'static str, &'static str)], rng: &mut Pcg64) -> &'static str {
     pick(of, rng).0
 }
 
-/// Returns the powers of ten by which numbers of a document may differ, which is mostly 0.
+/// Returns the number of powers of ten by which the numbers of a document may differ. It is 0 in most cases.
 fn spread(rng: &mut Pcg64) -> i32 {
     *pick(&[0, 0, 0, 0, 0, 3, 15, 300], rng)
 }
 
-/// Returns small amounts by name, for at least one of the names.
+/// Returns small amounts, keyed by name. At least one of the names has an amount.
 fn amounts(of: &[String], spread: i32, rng: &mut Pcg64) -> Map<String, Value> {
     let sure = rng.random_range(0..of.len());
     let mut named = Map::new();
@@ -48,7 +49,7 @@ fn amounts(of: &[String], spread: i32, rng: &mut Pcg64) -> Map<String, Value> {
     named
 }
 
-/// Returns the server classes of a problem or scenario.
+/// Returns the server classes of a problem or of a scenario.
 fn servers(classes: &[String], resources: &[String], spread: i32, rng: &mut Pcg64) -> Vec<Value> {
     let of = |name: &String| {
         let count = rng.random_range(1..5);

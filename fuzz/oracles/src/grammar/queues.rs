@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::{amounts, names, pick, servers, spread};
 use crate::small::{MOST_CLASSES, MOST_RESOURCES, MOST_USERS, quantity};
 
-/// The most groups of a problem that the oracle of `tree` solves.
+/// The largest number of groups of a problem that the oracle of `tree` solves.
 pub const MOST_GROUPS: usize = 5;
 
-/// The rules that compare siblings; the empty rule is the problem's own share.
+/// The rules that compare sibling groups. The empty rule stands for the problem's own share.
 const RULES: [&str; 12] = [
     "",
     "hdrf",
@@ -26,7 +26,7 @@ const RULES: [&str; 12] = [
     "kai whole",
 ];
 
-/// Returns the text of a problem with groups. Its name is the rule to solve it by.
+/// Returns the text of a problem with groups. The name of the problem is the rule by which it is solved.
 #[must_use]
 pub fn random_queues(seed: u32) -> Vec<u8> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
@@ -58,7 +58,7 @@ pub fn random_queues(seed: u32) -> Vec<u8> {
     document.to_string().into_bytes()
 }
 
-/// Returns a tree of groups, each inside an earlier group or at the top.
+/// Returns a tree of groups. The parent of each group is an earlier group or the root.
 pub fn groups(classes: &[String], resources: &[String], spread: i32, rng: &mut Pcg64) -> Vec<Value> {
     let names = names('g', MOST_GROUPS, rng);
     let mut groups: Vec<Value> = Vec::new();
@@ -92,7 +92,7 @@ pub fn groups(classes: &[String], resources: &[String], spread: i32, rng: &mut P
     groups
 }
 
-/// Puts a user into a group, in some cases with gangs and with tasks that may not be stopped.
+/// Puts a user into a group. In some cases the user has gangs, or tasks that may not be stopped.
 pub fn placed(user: &mut Value, groups: &[Value], rng: &mut Pcg64) {
     if rng.random_bool(0.8) {
         user["group"] = pick(groups, rng)["name"].clone();

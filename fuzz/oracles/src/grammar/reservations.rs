@@ -7,10 +7,10 @@ use serde_json::{Map, Value, json};
 use super::{names, spread};
 use crate::small::quantity;
 
-/// The most job types of a problem.
+/// The largest number of job types of a problem.
 const MOST_TYPES: usize = 4;
 
-/// Returns the text of a reservation problem. One of four has several pools.
+/// Returns the text of a reservation problem. A quarter of the problems have several pools.
 #[must_use]
 pub fn random_reservation(seed: u32) -> Vec<u8> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());

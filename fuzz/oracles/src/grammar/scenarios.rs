@@ -1,4 +1,5 @@
-//! Random scenarios of all three kinds: tasks that arrive and finish, users that come and go, jobs that are admitted.
+//! Random scenarios of all three kinds: tasks that arrive and finish, users that arrive and leave, and jobs
+//! that are admitted.
 
 use evenhand_mechanisms::filling::{Score, ServerRule, Ties};
 use evenhand_mechanisms::registry;
@@ -12,7 +13,8 @@ use super::reservations::reservation;
 use super::{amounts, name, names, pick, servers};
 use crate::small::quantity;
 
-/// Returns the text of a scenario that ends after a few hundred events. One of eight has extreme numbers, and may not end.
+/// Returns the text of a scenario that ends after a few hundred events. An eighth of the scenarios have
+/// extreme numbers, and may never end.
 #[must_use]
 pub fn random_scenario(seed: u32) -> Vec<u8> {
     let rng = &mut Pcg64::seed_from_u64(seed.into());
@@ -111,7 +113,7 @@ fn policy(has_queues: bool, rng: &mut Pcg64) -> Value {
     json!({"score": name(Score::NAMES, rng), "server": server, "ties": ties})
 }
 
-/// Returns changes of servers: they come, go and change.
+/// Returns changes of servers: servers are added, removed and changed.
 fn changes(classes: &[String], resources: &[String], rng: &mut Pcg64) -> Value {
     let mut at = 0;
     let change = |_| {
@@ -127,7 +129,7 @@ fn changes(classes: &[String], resources: &[String], rng: &mut Pcg64) -> Value {
     (0..3).map(change).collect()
 }
 
-/// Returns a scenario in which users come and go under a divisible mechanism.
+/// Returns a scenario in which users arrive and leave under a divisible mechanism.
 fn course(spread: i32, rng: &mut Pcg64) -> Value {
     let (classes, resources) = (names('s', 3, rng), names('r', 3, rng));
     let users = names('u', 4, rng);

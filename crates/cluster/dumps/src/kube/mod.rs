@@ -33,7 +33,7 @@ const LISTS: &[&[&str]] = &[
     &["rawObjects", "resourceClaims"],
     &["rawObjects", "topologies"],
 ];
-/// Fields of objects that are large and say nothing about resources and nodes.
+/// Fields of objects that are large and that do not describe resources or nodes.
 const SKIP: &[&str] = &[
     "managedFields",
     "containerStatuses",
@@ -57,26 +57,26 @@ const SKIP: &[&str] = &[
     "daemonEndpoints",
 ];
 
-/// A cluster of Kubernetes while it is read.
+/// The data of a Kubernetes cluster while its dump is read.
 pub(super) struct Kube {
     pub cluster: Cluster,
     pub quantities: Quantities,
     pub rules: Ordered<Rule, ()>,
-    /// The labels and taints of nodes, by the name of the node.
+    /// The labels and taints of each node, keyed by the name of the node.
     nodes: HashMap<String, Profile>,
-    /// The demand of pods that are not tasks of the snapshot, by the name of their node.
+    /// The demand of pods that are not tasks of the snapshot, keyed by the name of the node.
     foreign: HashMap<String, Amounts>,
     /// The objects that have been read, by kind, namespace and name.
     seen: HashSet<String>,
-    /// The kinds of objects that have been read. A kind also counts if a list of it has been read, even an empty list.
+    /// The kinds of objects that have been read. An empty list of a kind counts too.
     kinds: HashSet<String>,
-    /// The largest number of pods that a node may run, by the name of the node.
+    /// The largest number of pods that a node may run, keyed by the name of the node.
     most_pods: HashMap<String, u64>,
-    /// The number of pods that run on a node, by the name of the node.
+    /// The number of pods that run on a node, keyed by the name of the node.
     pods_on: HashMap<String, u64>,
-    /// Whether queues have quotas of pods.
+    /// True if queues have quotas on the number of pods.
     pub quotas_of_pods: bool,
-    /// The names of objects for which the scheduler may stop pods, by their UID.
+    /// The names of objects for which the scheduler may stop pods, keyed by UID.
     pub uids: HashMap<String, String>,
 }
 
@@ -87,24 +87,24 @@ pub(super) struct Pod {
     pub node: Option<String>,
     pub demand: Amounts,
     pub rule: usize,
-    /// The reason why it waits.
+    /// The reason why the pod waits.
     pub reason: String,
     pub is_gated: bool,
-    /// Its priority, and whether it may never be stopped.
+    /// The priority of the pod, and whether it may never be stopped.
     pub traits: Traits,
-    /// The owner that would start it again, as `KIND NAMESPACE/NAME`; empty if it has none.
+    /// The owner that would start the pod again, as `KIND NAMESPACE/NAME`. Empty if the pod has no owner.
     pub owner: String,
-    /// Its start time.
+    /// The start time of the pod.
     pub since: String,
 }
 
-/// The resource of which each pod demands 1.
+/// The resource that counts pods. Each pod demands 1.
 const PODS: &str = "pods";
 /// The namespace of the system's own pods, which are never stopped.
 const SYSTEM: &str = "kube-system";
 /// The priority classes of the system's own pods.
 const CRITICAL: [&str; 2] = ["system-cluster-critical", "system-node-critical"];
-/// The least priority of these classes.
+/// The least priority of the priority classes of the system.
 const LEAST_CRITICAL: i64 = 2_000_000_000;
 
 /// Returns the name of an object.
@@ -119,7 +119,8 @@ pub(super) fn full_name(at: At<'_>) -> Result<String, ImportError> {
     Ok(format!("{namespace}/{}", metadata.need("name")?.name()?))
 }
 
-/// Returns the owner that would start a pod again, as `KIND NAMESPACE/NAME`: its controller, or else its first owner.
+/// Returns the owner that would start a pod again, as `KIND NAMESPACE/NAME`. This is the controller of the
+/// pod, or its first owner if it has no controller.
 fn owner(metadata: At<'_>, namespace: &str) -> Result<String, ImportError> {
     let mut found = String::new();
     for owner in metadata.list_of("ownerReferences")? {
@@ -136,7 +137,8 @@ fn owner(metadata: At<'_>, namespace: &str) -> Result<String, ImportError> {
     Ok(found)
 }
 
-/// Returns whether a condition of an object is true; `None` if the object has no condition of this type.
+/// Returns `true` if a condition of an object is true, and `None` if the object has no condition of this
+/// type.
 pub(super) fn condition(at: At<'_>, of: &str) -> Result<Option<bool>, ImportError> {
     let Some(status) = at.get("status")? else { return Ok(None) };
     for condition in status.list_of("conditions")? {
@@ -181,8 +183,9 @@ impl Kube {
                     return Ok(());
                 }
                 if at.is_document() && is_list(at.document_kind()) {
-                    // A list of one kind proves that its objects were asked for, even if it is empty. A `List` holds all kinds,
-                    // and a kind without objects in it may not have been asked for.
+                    // A list of one kind proves that the command that printed the dump asked for this kind,
+                    // even if the list is empty. A `List` contains objects of several kinds, so it does not
+                    // prove this for a kind without objects.
                     self.kinds.insert(at.document_kind().trim_end_matches("List").to_owned());
                     return Ok(());
                 }
@@ -219,21 +222,23 @@ impl Kube {
         Ok(())
     }
 
-    /// Refuses dumps without objects of these kinds. The second word of each kind is its name for `kubectl get`.
+    /// Refuses dumps that have no objects of one of these kinds. The second word of each kind is its name for
+    /// `kubectl get`.
     pub fn needs(&self, kinds: &[(&str, &str)], all: &str) -> Result<(), ImportError> {
         kinds.iter().try_for_each(|(kind, plural)| {
             lacks(!self.kinds.contains(*kind), plural, &format!("kubectl get {all} -A -o json > dump.json"))
         })
     }
 
-    /// Returns whether some node has all these labels.
+    /// Returns `true` if at least one node has all these labels.
     pub fn has_node_with(&self, labels: &BTreeMap<String, String>) -> bool {
         evenhand_budget::charge((self.nodes.len() * (labels.len() + 1)) as u64, "the nodes of flavours");
         let has = |node: &Profile| labels.iter().all(|(key, value)| node.labels.get(key) == Some(value));
         self.nodes.values().any(has)
     }
 
-    /// Adds a server with the quota of flavours, instead of the nodes of these flavours, which are not known.
+    /// Adds a server whose capacity is the quota of some flavours. It stands for the nodes of these flavours,
+    /// which are not in the dump.
     pub fn quota_server(&mut self, flavours: Vec<String>, capacity: Amounts) {
         let mut name = format!("quota of {}", flavours.join(" and "));
         while self.cluster.servers.find(&name).is_some() {
@@ -251,8 +256,9 @@ impl Kube {
         Ok(())
     }
 
-    /// Reads an event. The scheduler reports each pod that it stops for another one: `Preempted by pod UID on node NAME` since
-    /// Kubernetes 1.25, and `Preempted by NAMESPACE/NAME on node NAME` before (pkg/scheduler/framework/preemption).
+    /// Reads an event. The scheduler reports each pod that it stops for another pod: `Preempted by pod UID on
+    /// node NAME` since Kubernetes 1.25, and `Preempted by NAMESPACE/NAME on node NAME` before
+    /// (pkg/scheduler/framework/preemption).
     pub fn event(&mut self, at: At<'_>) -> Result<(), ImportError> {
         if at.text_of("reason")? != Some("Preempted") {
             return Ok(());
@@ -322,8 +328,8 @@ impl Kube {
         Ok(())
     }
 
-    /// Reads a pod. Returns `None` for a finished pod, and for a pod that belongs to its node, whose demand is
-    /// subtracted from the node.
+    /// Reads a pod. Returns `None` for a finished pod. Also returns `None` for a pod that belongs to its
+    /// node, and subtracts the demand of this pod from the node.
     pub fn pod(&mut self, at: At<'_>) -> Result<Option<Pod>, ImportError> {
         let full = full_name(at)?;
         let metadata = at.need("metadata")?;
@@ -390,7 +396,8 @@ impl Kube {
         }
     }
 
-    /// Returns whether a pod belongs to its node: a `DaemonSet` or the node itself started it.
+    /// Returns `true` if a pod belongs to its node. The owner of such a pod is a `DaemonSet` or the node
+    /// itself.
     fn is_of_the_node(&self, metadata: At<'_>) -> Result<bool, ImportError> {
         for owner in metadata.list_of("ownerReferences")? {
             if matches!(owner.text_of("kind")?, Some("DaemonSet" | "Node")) {
@@ -400,7 +407,7 @@ impl Kube {
         Ok(false)
     }
 
-    /// Records further conditions on the nodes of a pod, which are not modelled.
+    /// Records further conditions on the nodes of a pod that are not modelled.
     pub fn stays_out(&mut self, spec: At<'_>, name: &str) -> Result<(), ImportError> {
         let left_out = &mut self.cluster.left_out;
         if spec.list_of("topologySpreadConstraints")?.next().is_some() {
@@ -450,11 +457,12 @@ impl Kube {
         }
     }
 
-    /// Adds the number of pods that a node may run as a resource. Each task demands 1 of it.
+    /// Adds the number of pods that a node may run as a resource, of which each task demands 1.
     ///
-    /// It is added if some quota is about pods. Otherwise it is added only if it keeps a waiting task from a node with
-    /// free capacity for the task, because another resource changes shares. Systems other than Kubernetes do not
-    /// compare queues by pods. There the affected tasks get a condition that is not modelled instead.
+    /// The resource is added if a quota limits the number of pods. Otherwise it is added only if it excludes
+    /// a waiting task from a node that has free capacity for the task, because an additional resource changes
+    /// shares. Systems other than Kubernetes do not compare queues by pods. For these systems, the waiting
+    /// tasks get a condition that is not modelled instead.
     fn count_pods(&mut self) {
         if !self.quotas_of_pods {
             if self.most_pods.is_empty() || !self.pods_bind() {
@@ -489,13 +497,14 @@ impl Kube {
             *self.cluster.tasks.value(&shape, super::cluster::Tasks::default) = tasks;
         }
         if !self.quotas_of_pods {
-            // The resource bounds tasks and should not decide which queue uses more, so its share counts only a millionth.
+            // The resource only bounds the number of tasks and should not decide which queue uses more. Its
+            // share therefore counts only a millionth.
             self.cluster.share.multipliers = vec![(PODS.to_owned(), rug::Rational::from((1, 1_000_000)))];
         }
     }
 
-    /// Adds a condition to each waiting task: the limit on the number of pods of a node also decides whether the task
-    /// could start.
+    /// Adds a condition to each waiting task: the limit on the number of pods of a node also decides whether
+    /// the task could start.
     fn note_pods(&mut self) {
         for (mut shape, tasks) in std::mem::take(&mut self.cluster.tasks).into_entries() {
             if tasks.waiting.entries().is_empty() {
@@ -516,12 +525,13 @@ impl Kube {
         }
     }
 
-    /// Returns whether the limit on pods can keep waiting tasks from a node: the node has free capacity for tasks of a
-    /// shape, but may run fewer further pods than the shape has waiting tasks.
+    /// Returns `true` if the limit on pods can exclude waiting tasks from a node. This is so if the node has
+    /// free capacity for tasks of a shape, but may run fewer additional pods than the shape has waiting
+    /// tasks.
     fn pods_bind(&self) -> bool {
         let cluster = &self.cluster;
-        // Queues submit tasks with the same demand. Each demand counts once, with the largest number of waiting tasks
-        // of one shape.
+        // Several queues may submit tasks with the same demand. Each demand counts once, with the largest
+        // number of waiting tasks of any one shape.
         let mut waits: HashMap<&Named, u64> = HashMap::new();
         for (shape, tasks) in cluster.tasks.entries().iter().filter(|(shape, _)| !shape.demand.is_empty()) {
             let waiting: u64 = tasks.waiting.entries().iter().map(|(_, of)| of.tasks).sum();

@@ -1,4 +1,4 @@
-//! Pod groups of Volcano and KAI: groups of pods of which a least number must start together.
+//! Pod groups of Volcano and KAI: groups of pods with a least number of pods that must start together.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write;
@@ -12,12 +12,12 @@ use evenhand_import::Ordered;
 /// The largest number of pods of one group that a job may describe.
 const MOST_PODS: u64 = 100_000;
 
-/// Groups of pods, and the pods of each.
+/// The groups of pods, and the pods of each group.
 #[derive(Default)]
 pub(in super::super) struct PodGroups {
     groups: Ordered<String, PodGroup>,
     pods: Vec<(String, Pod)>,
-    /// Queues whose pods the scheduler may not stop for other queues.
+    /// The names of queues whose pods the scheduler may not stop for other queues.
     pub protected: HashSet<String>,
 }
 
@@ -26,9 +26,9 @@ struct PodGroup {
     queue: String,
     /// The number of pods that must start together. Finished pods are already subtracted.
     least: u64,
-    /// Whether the scheduler may not stop the pods of the group for other pods.
+    /// True if the scheduler may not stop the pods of the group for other pods.
     is_protected: bool,
-    /// The pods that the job of the group describes. They count if the group has no pods yet.
+    /// The pods that the job of the group describes. They are used if the group has no pods yet.
     described: Vec<Described>,
 }
 
@@ -39,7 +39,8 @@ pub(in super::super) struct Described {
     pub rule: usize,
 }
 
-/// The reason why the waiting pods of a queue do not count, by the name of the queue; `None` if they count.
+/// The reason why the waiting pods of a queue do not count, keyed by the name of the queue. `None` if the
+/// pods count.
 pub(in super::super) type Queues = HashMap<String, Option<&'static str>>;
 
 impl PodGroups {
@@ -79,7 +80,8 @@ impl PodGroups {
         self.pods.push((group, pod));
     }
 
-    /// Turns all pods into tasks. A running pod that the scheduler does not count is subtracted from the capacity of its node.
+    /// Converts all pods to tasks. A running pod that the scheduler does not count is subtracted from the
+    /// capacity of its node.
     pub fn finish(self, kube: &mut Kube, queues: &Queues) {
         let mut of_group: Ordered<String, Vec<Pod>> = Ordered::default();
         for (group, pod) in self.pods {
@@ -139,8 +141,8 @@ impl PodGroups {
     }
 }
 
-/// Records a pod that the scheduler does not place by its queues as left out, and subtracts it from its node if it
-/// runs.
+/// Records a pod as left out if the scheduler does not place it by its queues. If the pod runs, its demand is
+/// subtracted from its node.
 fn foreign(kube: &mut Kube, pod: &Pod, what: &str) {
     kube.cluster.left_out.add(what, &pod.name);
     if pod.node.is_some() {
@@ -148,7 +150,7 @@ fn foreign(kube: &mut Kube, pod: &Pod, what: &str) {
     }
 }
 
-/// Adds the waiting pods that the job of a group describes and has not created yet.
+/// Adds the waiting pods that the job of a group describes and that have not been created yet.
 fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     if group.described.is_empty() {
         kube.cluster.left_out.add("groups without pods, whose demand is not known", name);
@@ -193,8 +195,9 @@ fn described(kube: &mut Kube, queues: &Queues, name: &str, group: &PodGroup) {
     }
 }
 
-/// Returns the gang size and the shape number of each pod. The first `least` pods start together: the gang of such a
-/// pod has as many tasks as there are pods of its shape among them. Later pods start alone, and have no shape number.
+/// Returns the gang size and the shape number of each pod. The first `least` pods start together. The gang of
+/// such a pod consists of the pods of its shape among the first `least` pods. Later pods start alone and have
+/// no shape number.
 fn gangs<'p>(pods: impl Iterator<Item = (&'p Amounts, usize)>, least: u64) -> Vec<(u64, Option<usize>)> {
     let least = usize::try_from(least).unwrap_or(usize::MAX);
     let mut shapes: Ordered<(Vec<(usize, rug::Rational)>, usize), u64> = Ordered::default();
@@ -212,8 +215,8 @@ fn gangs<'p>(pods: impl Iterator<Item = (&'p Amounts, usize)>, least: u64) -> Ve
     of.into_iter().map(|at| at.map_or((1, None), |at| (shapes.entries()[at].1, Some(at)))).collect()
 }
 
-/// Returns the key by which pods of several shapes start together. Groups of one queue with the same pods have the same key. The
-/// key is empty if the pods have one shape.
+/// Returns a key for pods of several shapes that start together. Groups of one queue with identical pods have
+/// the same key. The key is empty if the pods have one shape.
 fn word_of(queue: &str, sizes: &[(u64, Option<usize>)], pods: &[Pod]) -> String {
     let mut word = format!("{queue}:");
     let mut shapes = 0;
@@ -227,8 +230,9 @@ fn word_of(queue: &str, sizes: &[(u64, Option<usize>)], pods: &[Pod]) -> String 
     if shapes > 1 { word } else { String::new() }
 }
 
-/// Returns whether the pods of a group may not be stopped for other pods: by KAI's `preemptibility`, or else by a
-/// priority class that is not preemptible (KAI's documentation, "Workload Priority": build and inference).
+/// Returns `true` if the pods of a group may not be stopped for other pods. KAI's field `preemptibility`
+/// decides. If it is missing, the priority class decides: `build` and `inference` are not preemptible (KAI's
+/// documentation, "Workload Priority").
 fn is_protected(spec: At<'_>) -> Result<bool, ImportError> {
     if let Some(of) = spec.text_of("preemptibility")?.filter(|of| !of.is_empty()) {
         return Ok(of.eq_ignore_ascii_case("non-preemptible"));
@@ -237,7 +241,7 @@ fn is_protected(spec: At<'_>) -> Result<bool, ImportError> {
     Ok(matches!(class, "build" | "inference"))
 }
 
-/// Reads the number of pods of a description.
+/// Reads the number of pods of a job's description.
 pub(in super::super) fn replicas(at: At<'_>) -> Result<u64, ImportError> {
     let count = at.get("replicas")?.map_or(Ok(1), At::whole)?;
     if count > MOST_PODS {
@@ -246,7 +250,8 @@ pub(in super::super) fn replicas(at: At<'_>) -> Result<u64, ImportError> {
     Ok(count)
 }
 
-/// Returns the group of a pod as `namespace/name`, by the first of these annotations that the pod has.
+/// Returns the group of a pod as `namespace/name`. The first of these annotations that the pod has names the
+/// group.
 pub(in super::super) fn group_of(at: At<'_>, annotations: &[&str]) -> Result<Option<String>, ImportError> {
     let metadata = at.need("metadata")?;
     let Some(of) = metadata.get("annotations")? else { return Ok(None) };
@@ -259,7 +264,8 @@ pub(in super::super) fn group_of(at: At<'_>, annotations: &[&str]) -> Result<Opt
     Ok(None)
 }
 
-/// Returns the kind of an object, by the name of the list in the snapshot of KAI that contains the object.
+/// Returns the kind of an object in a snapshot of KAI. The name of the list that contains the object
+/// determines its kind.
 pub(in super::super) fn kind_of_list(item: &Item<'_>) -> Option<&'static str> {
     let place = item.place.to_string();
     let list = place.strip_prefix("rawObjects.")?.split('[').next()?;

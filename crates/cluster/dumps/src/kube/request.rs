@@ -1,9 +1,10 @@
-//! The effective request of a pod: the amounts that it takes from a node.
+//! The effective request of a pod: the amounts that the pod takes from a node.
 //!
-//! Follows Kubernetes 1.33, "Sidecar Containers" and "Pod Overhead". The request is the larger of two amounts: the sum
-//! over all containers and sidecars, and the largest request of an init container together with the sidecars started
-//! before it. If the pod itself states a request, its request replaces this amount. The overhead is added. A container
-//! that states only a limit requests the limit.
+//! Follows Kubernetes 1.33, "Sidecar Containers" and "Pod Overhead". The request is the larger of two
+//! amounts. The first amount is the sum over all containers and sidecars. The second amount is the largest
+//! request of an init container together with the sidecars that start before it. If the pod itself states a
+//! request, this request is used instead. The overhead of the pod is then added. A container that states only
+//! a limit requests the limit.
 
 use std::collections::HashMap;
 
@@ -14,13 +15,13 @@ use super::super::cluster::{Amounts, Cluster, add};
 use super::super::tree::At;
 use evenhand_import::ImportError;
 
-/// A cache of quantities by their text, since dumps repeat a few of them.
+/// A cache of quantities, keyed by their text. Dumps repeat a small number of quantities.
 #[derive(Default)]
 pub(in super::super) struct Quantities(HashMap<Box<str>, Rational>);
 
 /// The largest number of quantities in the cache.
 const MOST: usize = 10_000;
-/// The inverse of the smallest unit of the API server, to which it rounds quantities up.
+/// The inverse of the smallest unit of the API server. The server rounds quantities up to this unit.
 const LEAST: u32 = 1_000_000_000;
 
 impl Quantities {
@@ -48,7 +49,7 @@ impl Quantities {
         Ok(value)
     }
 
-    /// Reads the amounts by resource of a field, which is an object.
+    /// Reads the amounts of a field, which is an object with a quantity for each resource.
     pub fn amounts(
         &mut self,
         cluster: &mut Cluster,
@@ -72,7 +73,7 @@ impl Quantities {
         Ok(asked)
     }
 
-    /// Returns the effective request of a pod with a specification.
+    /// Returns the effective request of a pod with the specification `spec`.
     pub fn of_pod(&mut self, cluster: &mut Cluster, spec: At<'_>) -> Result<Amounts, ImportError> {
         let mut sum = Amounts::new();
         for container in spec.list_of("containers")? {

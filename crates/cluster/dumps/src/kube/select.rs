@@ -1,4 +1,4 @@
-//! Rules on the nodes that pods may use: selectors, required affinity, taints and tolerations, flavours.
+//! Rules on the nodes that pods may use: selectors, required affinity, taints and tolerations, and flavours.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,26 +6,28 @@ use super::super::cluster::LeftOut;
 use super::super::tree::At;
 use evenhand_import::ImportError;
 
-/// A rule on the nodes that a pod may use. All of its fields must hold.
+/// A rule on the nodes that a pod may use. A node must satisfy all fields of the rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in super::super) struct Rule {
     /// Labels that the node must have.
     pub labels: BTreeMap<String, String>,
-    /// The required affinity: in each list, at least one term must hold.
+    /// The required affinity: a node must satisfy at least one term of each list.
     pub terms: Vec<Vec<Term>>,
     pub tolerations: BTreeSet<Toleration>,
-    /// Lists of flavours: the node must be of at least one flavour of each list.
+    /// Lists of flavours: a node must be of at least one flavour of each list.
     pub flavours: Vec<Vec<Flavour>>,
-    /// The flavour, if the rule is for a limit on the quota of a flavour; `None` for the rule of a pod.
+    /// The name of the flavour if the rule is for a limit on the quota of a flavour. `None` for the rule of a
+    /// pod.
     pub quota_of: Option<String>,
 }
 
-/// Requirements that must all hold. A term without requirements never holds.
+/// A term of an affinity: a node must satisfy all its requirements. No node satisfies a term without
+/// requirements.
 pub(in super::super) type Term = Vec<Requirement>;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(in super::super) struct Requirement {
-    /// The name of a label; `None` for the name of the node.
+    /// The name of a label. `None` stands for the name of the node.
     pub key: Option<String>,
     pub operator: Operator,
     pub values: Vec<String>,
@@ -43,11 +45,11 @@ pub(in super::super) enum Operator {
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(in super::super) struct Toleration {
-    /// The key of tolerated taints; empty for all keys.
+    /// The key of tolerated taints. Empty if all keys are tolerated.
     pub key: String,
-    /// The value of tolerated taints; `None` for all values.
+    /// The value of tolerated taints. `None` if all values are tolerated.
     pub value: Option<String>,
-    /// The effect of tolerated taints; empty for all effects.
+    /// The effect of tolerated taints. Empty if all effects are tolerated.
     pub effect: String,
 }
 
@@ -59,7 +61,7 @@ pub(in super::super) struct Taint {
     pub effect: String,
 }
 
-/// A flavour: the labels of its nodes, and the tolerations that its pods get in addition.
+/// A flavour: the labels of its nodes, and the additional tolerations of its pods.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in super::super) struct Flavour {
     pub name: String,
@@ -70,12 +72,13 @@ pub(in super::super) struct Flavour {
 /// The data of a node by which rules decide.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub(in super::super) struct Profile {
-    /// The labels of the node that some rule names.
+    /// The labels of the node that at least one rule names.
     pub labels: BTreeMap<String, String>,
     pub taints: Vec<Taint>,
-    /// The name of the node, if some rule names nodes.
+    /// The name of the node. `None` if no rule names nodes.
     pub name: Option<String>,
-    /// The flavours in ascending order, if this is the quota of flavours; `None` if it is a node.
+    /// The names of the flavours in ascending order, if the server stands for the quota of flavours. `None`
+    /// for a node.
     pub quota: Option<Vec<String>>,
 }
 
@@ -107,7 +110,7 @@ impl Rule {
         Ok(rule)
     }
 
-    /// Adds the names of the labels in the rule to `into`, and returns whether the rule names nodes.
+    /// Adds the names of the labels in the rule to `into`. Returns `true` if the rule names nodes.
     pub fn keys<'r>(&'r self, into: &mut BTreeSet<&'r str>) -> bool {
         into.extend(self.labels.keys().map(String::as_str));
         into.extend(
@@ -118,13 +121,13 @@ impl Rule {
         requirements.into_iter().any(|requirement| requirement.key.is_none())
     }
 
-    /// Returns whether the rule allows a node.
+    /// Returns `true` if the rule allows a node.
     pub fn allows(&self, node: &Profile) -> bool {
         if let Some(quota) = &node.quota {
             let has = |name: &String| quota.binary_search(name).is_ok();
             let has_one = |list: &Vec<Flavour>| list.iter().any(|flavour| has(&flavour.name));
-            // If the nodes of a flavour are not in the dump, other conditions on nodes cannot be judged and are
-            // ignored.
+            // If the nodes of a flavour are not in the dump, other conditions on nodes cannot be checked and
+            // are ignored.
             return match &self.quota_of {
                 Some(flavour) => has(flavour),
                 None => !self.flavours.is_empty() && self.flavours.iter().all(has_one),
@@ -176,15 +179,15 @@ impl Toleration {
     }
 }
 
-/// The values of labels, by name.
+/// The values of labels, keyed by the name of the label.
 pub(in super::super) type Labels = BTreeMap<String, String>;
 
-/// Reads the labels of a field, which is an object.
+/// Reads the labels of a field, which is an object with a text for each label.
 pub(in super::super) fn labels(at: At<'_>, field: &str) -> Result<Labels, ImportError> {
     at.entries_of(field)?.map(|(key, value)| Ok((key.to_owned(), value.text()?.to_owned()))).collect()
 }
 
-/// Reads a toleration; `None` if its operator is not known.
+/// Reads a toleration. Returns `None` if its operator is not known.
 pub(in super::super) fn read_toleration(at: At<'_>) -> Result<Option<Toleration>, ImportError> {
     let text = |name: &str| Ok::<_, ImportError>(at.text_of(name)?.unwrap_or_default().to_owned());
     let value = match at.text_of("operator")?.unwrap_or("Equal") {
@@ -199,7 +202,7 @@ pub(in super::super) fn read_toleration(at: At<'_>) -> Result<Option<Toleration>
     Ok(Some(Toleration { key, value, effect: text("effect")? }))
 }
 
-/// Reads the taints that keep pods away, in ascending order.
+/// Reads the taints with effects that keep pods away from a node, in ascending order.
 pub(in super::super) fn read_taints(at: At<'_>, field: &str) -> Result<Vec<Taint>, ImportError> {
     let mut taints = Vec::new();
     for taint in at.list_of(field)? {

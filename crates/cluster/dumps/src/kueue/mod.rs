@@ -3,12 +3,13 @@
 //! Follows Kueue 0.6 to 0.15, `kueue.x-k8s.io/v1beta1` and `v1beta2` (`cohort` and `cohortName`, `parent` and
 //! `parentName`), and the nodes and pods of Kubernetes: <https://kueue.sigs.k8s.io/docs/reference>.
 //!
-//! A flavour may have no node in the dump, because its node group is scaled to zero, or because the user may not list nodes.
-//! Then quota alone decides: a server class has the nominal quotas of the flavour (or of one flavour for each resource group
-//! of a queue), and the allocation has no placements.
+//! A flavour may have no node in the dump, because its node group is scaled to zero or because the user may
+//! not list nodes. Then quotas replace nodes: a server class has the nominal quotas of the flavour (or of one
+//! flavour for each resource group of a queue), and the allocation has no placements.
 //!
-//! A waiting workload is a gang for each of its pod sets. The pods of an admitted workload run, and its missing pods are
-//! admitted tasks without a server. Pods that belong to no workload are subtracted from the capacity of their nodes.
+//! A waiting workload is a gang for each of its pod sets. The pods of an admitted workload are running tasks,
+//! and its missing pods are admitted tasks without a server. Pods that belong to no workload are subtracted
+//! from the capacity of their nodes.
 
 mod quotas;
 mod stopped;
@@ -40,15 +41,15 @@ struct FlavourOf {
 
 /// A workload that has not finished.
 struct Workload {
-    /// The name as `namespace/name`.
+    /// The name of the workload as `namespace/name`.
     name: String,
     namespace: String,
     /// The local queue of the workload.
     queue: String,
-    /// The UIDs and names of its owners, which are jobs.
+    /// The UIDs and names of the owners of the workload, which are jobs.
     owners: Vec<(String, String)>,
     sets: Vec<PodSet>,
-    /// The cluster queue that admitted it.
+    /// The cluster queue that admitted the workload. `None` if the workload waits.
     admitted: Option<String>,
     is_active: bool,
     priority: i64,
@@ -59,29 +60,29 @@ struct PodSet {
     count: u64,
     demand: Amounts,
     rule: Rule,
-    /// Resources with the flavours that were assigned to them.
+    /// The resources of the pod set, each with its assigned flavour.
     flavours: Vec<(String, String)>,
 }
 
-/// A pod, with the data that identify its workload.
+/// A pod, with the data that identify the workload of the pod.
 struct Claimed {
     pod: Pod,
-    /// The workload of its annotation, as `namespace/name`.
+    /// The workload that the annotation of the pod names, as `namespace/name`.
     workload: Option<String>,
-    /// The UIDs of the pod and its owners.
+    /// The UIDs of the pod and of its owners.
     owners: Vec<String>,
-    /// The names of jobs in its labels.
+    /// The names of jobs in the labels of the pod.
     owner_names: Vec<String>,
-    /// The pod set of its label.
+    /// The pod set that the label of the pod names.
     set: Option<String>,
-    /// The local queue of its label.
+    /// The local queue that the label of the pod names.
     queue: Option<String>,
 }
 
 #[derive(Default)]
 struct Kueue {
     flavours: HashMap<String, FlavourOf>,
-    /// The cluster queue of each local queue, by the local queue's name as `namespace/name`.
+    /// The cluster queue of each local queue, keyed by the name of the local queue as `namespace/name`.
     local_queues: HashMap<String, String>,
     quotas: Quotas,
     workloads: Vec<Workload>,
@@ -109,7 +110,7 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     };
     let all = "nodes,pods,clusterqueues,cohorts,localqueues,resourceflavors,workloads";
     kube.needs(&[("ClusterQueue", "clusterqueues")], all)?;
-    // Workloads may be missing if all queues report that they have none.
+    // A dump without workloads is accepted if all queues report that they have no workloads.
     if !kueue.quotas.report_no_workload() {
         kube.needs(&[("Workload", "workloads")], all)?;
     }
@@ -118,17 +119,17 @@ pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportEr
     kube.finish(part)
 }
 
-/// A combination of flavours, one of each resource group, by name.
+/// A combination of flavours, one flavour of each resource group, keyed by the name of the flavour.
 type Combination<'f> = BTreeMap<&'f str, &'f Flavour>;
 
-/// Returns a combination with one more flavour.
+/// Returns a combination with an additional flavour.
 fn with_flavour<'f>(combination: &Combination<'f>, flavour: &'f Flavour) -> Combination<'f> {
     let mut combination = combination.clone();
     combination.insert(&flavour.name, flavour);
     combination
 }
 
-/// The labels of a pod that name its job, also for jobs that contain other jobs.
+/// The labels of a pod that name its job. Some of these labels name a job that contains other jobs.
 const JOB_NAMES: [&str; 5] = [
     "jobset.sigs.k8s.io/jobset-name",
     "training.kubeflow.org/job-name",
@@ -137,11 +138,11 @@ const JOB_NAMES: [&str; 5] = [
     "job-name",
 ];
 
-/// The largest number of choices of flavours of a pod set that are distinguished.
+/// The largest number of choices of flavours of a pod set that get rules of their own.
 const MOST_CHOICES: usize = 50;
 
-/// Returns the rules of a pod set, each with one flavour of each resource group, and whether the rules are all possible
-/// choices.
+/// Returns the rules of a pod set, each with one flavour of each resource group. Also returns `true` if these
+/// rules are all possible choices.
 fn one_of(kube: &mut Kube, rule: &Rule) -> (Vec<usize>, bool) {
     let count = rule.flavours.iter().map(Vec::len).try_fold(1_usize, usize::checked_mul);
     let count = match count {
@@ -161,7 +162,8 @@ fn one_of(kube: &mut Kube, rule: &Rule) -> (Vec<usize>, bool) {
     (choices.map(|rule| kube.rules.place(&rule, || ())).collect(), true)
 }
 
-/// Returns the key by which pod sets start together. Workloads of one queue with the same pod sets have the same key.
+/// Returns a key for pod sets that start together. Workloads of one queue with identical pod sets have the
+/// same key.
 fn word_of(queue: &str, shapes: &[(&PodSet, u64, usize, Traits)]) -> String {
     let shape = |(set, _, rule, traits): &(&PodSet, u64, usize, Traits)| {
         let demand: Vec<String> = set.demand.iter().map(|(r, d)| format!("{r}={d}")).collect();
@@ -290,7 +292,8 @@ impl Kueue {
     fn finish(mut self, kube: &mut Kube) -> Result<(), ImportError> {
         kube.quotas_of_pods = self.quotas.cover("pods");
         self.quotas.groups(kube, &self.flavours)?;
-        // The workload of a pod is found by its annotation, by the UIDs of its owners, or by the name of its job.
+        // The annotation of a pod, the UIDs of its owners or the name of its job identify the workload of the
+        // pod.
         let mut by_name: HashMap<&str, usize> = HashMap::new();
         let mut by_owner: HashMap<&str, usize> = HashMap::new();
         let mut by_job: HashMap<String, usize> = HashMap::new();
@@ -322,13 +325,14 @@ impl Kueue {
         self.quota_servers(kube, &asked)
     }
 
-    /// Adds servers with quotas for combinations of flavours that workloads may use and of which the dump has no node.
+    /// Adds servers with quotas for combinations of flavours that workloads may use and of which no node is
+    /// in the dump.
     fn quota_servers(
         &self,
         kube: &mut Kube,
         asked: &Ordered<Vec<Vec<Flavour>>, ()>,
     ) -> Result<(), ImportError> {
-        /// The largest number of combinations of flavours, one of each resource group.
+        /// The largest number of combinations of flavours, with one flavour of each resource group.
         const MOST: usize = 1000;
         let mut wanted: BTreeSet<Vec<&str>> = BTreeSet::new();
         for (lists, ()) in asked.entries() {
@@ -345,7 +349,7 @@ impl Kueue {
             let labels = |of: &Combination<'_>| -> Labels {
                 of.values().flat_map(|flavour| flavour.labels.clone()).collect()
             };
-            // If the dump has a node for one of the combinations, nodes decide.
+            // If a node of one of the combinations is in the dump, nodes are used instead of quotas.
             if combinations.iter().any(|of| kube.has_node_with(&labels(of))) {
                 continue;
             }
@@ -379,11 +383,11 @@ impl Kueue {
         Ok(())
     }
 
-    /// Adds a pod of a workload as a running task. A pod without a node is not added. It counts as missing in
-    /// [`Self::rest`].
+    /// Adds a pod of a workload as a running task. A pod without a node is not added, and counts as missing
+    /// in [`Self::rest`].
     fn placed(&self, kube: &mut Kube, claimed: &Claimed, w: usize, placed: &mut [u64]) {
         let (workload, pod) = (&self.workloads[w], &claimed.pod);
-        // Without nodes in the dump, the nodes of pods are not known, and the workload counts as admitted.
+        // If the dump has no nodes, the nodes of pods are not known, and the workload counts as admitted.
         if kube.cluster.servers.entries().is_empty() {
             return;
         }
@@ -420,8 +424,8 @@ impl Kueue {
         kube.cluster.owned_by(&pod.name, owned);
     }
 
-    /// Adds a pod without a workload as a task of the queue that its label names. A pod without such a label is not a
-    /// task.
+    /// Adds a pod without a workload as a task of the queue that the label of the pod names. A pod without
+    /// such a label is not a task.
     fn unclaimed(&self, kube: &mut Kube, claimed: &Claimed) {
         let pod = &claimed.pod;
         let local = claimed.queue.as_ref().map(|queue| format!("{}/{queue}", pod.namespace));
@@ -447,7 +451,7 @@ impl Kueue {
         }
     }
 
-    /// Adds the waiting or admitted tasks of a workload that have no running pods.
+    /// Adds the waiting or admitted tasks of a workload for which no pods run.
     fn rest(
         &self,
         kube: &mut Kube,
@@ -512,14 +516,14 @@ impl Kueue {
         }
     }
 
-    /// Returns the flavours that were assigned to a pod set, each once.
+    /// Returns the flavours that were assigned to a pod set, without repetitions.
     fn assigned(&self, set: &PodSet) -> Vec<Vec<Flavour>> {
         let names: BTreeSet<&String> = set.flavours.iter().map(|(_, flavour)| flavour).collect();
         let known = names.into_iter().filter_map(|name| self.flavours.get(name));
         known.map(|of| vec![of.flavour.clone()]).collect()
     }
 
-    /// Returns for each resource group of a queue the flavours that a pod set may get.
+    /// Returns the flavours that a pod set may get, for each resource group of a queue.
     fn possible(&self, kube: &Kube, queue: &str, set: &PodSet) -> Vec<Vec<Flavour>> {
         let asked: Vec<&str> = set
             .demand

@@ -1,8 +1,8 @@
 //! Quotas of cluster queues and cohorts, as guarantees, limits, and amounts to lend.
 //!
-//! A quota is about one flavour. The guarantee and the amount to lend are sums over the flavours of a resource, since a
-//! workload may run on any flavour. The amount that may be used on the servers of one flavour is a limit on these servers. No
-//! queue may use more than all quotas of its tree together.
+//! Each quota is for one flavour. The guarantee and the amount to lend are sums over the flavours of a
+//! resource, because a workload may run on any flavour. The amount that may be used on the servers of one
+//! flavour is a limit on these servers. No queue may use more than the sum of all quotas of its tree.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -32,13 +32,13 @@ struct Quota {
 struct Node {
     parent: Option<String>,
     weight: Option<Rational>,
-    /// The quotas by resource and flavour.
+    /// The quotas, keyed by resource and flavour.
     quotas: BTreeMap<(String, String), Quota>,
-    /// The resource groups, each with its covered resources and its flavours.
+    /// The resource groups, each with the resources that it covers and its flavours.
     groups: Vec<(Vec<String>, Vec<String>)>,
     is_stopped: bool,
-    /// The tasks of other queues of the cohort that may be stopped for this queue; `None` if the queue does not state
-    /// them.
+    /// The tasks of other queues of the cohort that may be stopped for tasks of this queue. `None` if the
+    /// queue does not state this.
     reclaims: Option<Victims>,
     reported: Vec<(&'static str, Option<String>, Option<Rational>)>,
 }
@@ -109,7 +109,7 @@ impl Quotas {
         Ok(())
     }
 
-    /// Returns whether some quota is about a resource.
+    /// Returns `true` if at least one quota is for a resource.
     pub fn cover(&self, resource: &str) -> bool {
         let mut nodes = self.queues.values().chain(self.cohorts.values());
         nodes.any(|node| node.quotas.keys().any(|(of, _)| of == resource))
@@ -119,7 +119,7 @@ impl Quotas {
         self.queues.contains_key(queue)
     }
 
-    /// Returns whether the status of every queue says that it has no workload, pending or admitted.
+    /// Returns `true` if the status of every queue reports no pending and no admitted workload.
     pub fn report_no_workload(&self) -> bool {
         let counts = ["pendingWorkloads", "admittedWorkloads"];
         let is_zero = |node: &Node, what: &str| {
@@ -129,7 +129,7 @@ impl Quotas {
         self.queues.values().all(|node| counts.iter().all(|what| is_zero(node, what)))
     }
 
-    /// Returns the nominal quotas of a flavour by resource, summed over all queues and cohorts.
+    /// Returns the nominal quotas of a flavour, summed over all queues and cohorts, keyed by resource.
     pub fn of_flavour(&self, flavour: &str) -> BTreeMap<&str, Rational> {
         let mut sums: BTreeMap<&str, Rational> = BTreeMap::new();
         for node in self.queues.values().chain(self.cohorts.values()) {
@@ -144,7 +144,7 @@ impl Quotas {
         self.queues.get(queue).is_some_and(|node| node.is_stopped)
     }
 
-    /// Returns the flavours of each resource group of a queue that covers one of these resources.
+    /// Returns the flavours of each resource group of a queue that covers at least one of these resources.
     pub fn flavours_for<'q>(
         &'q self,
         queue: &str,
@@ -156,7 +156,8 @@ impl Quotas {
         asked.map(|(_, flavours)| flavours.iter().map(String::as_str).collect())
     }
 
-    /// Returns the name of the group of a cohort: its own name, with the prefix `cohort` if a queue has the same name.
+    /// Returns the name of the group of a cohort: the name of the cohort, with the prefix `cohort` if a queue
+    /// has the same name.
     fn group_name(&self, cohort: &str) -> String {
         if self.queues.contains_key(cohort) { format!("cohort {cohort}") } else { cohort.to_owned() }
     }
@@ -167,7 +168,7 @@ impl Quotas {
         kube: &mut Kube,
         flavours: &HashMap<String, FlavourOf>,
     ) -> Result<(), ImportError> {
-        // A cohort that queues name, but no object defines, has neither a quota nor a parent.
+        // A cohort that queues name but that no object defines has neither a quota nor a parent.
         let nodes = self.queues.values().chain(self.cohorts.values());
         let named: BTreeSet<String> = nodes.filter_map(|node| node.parent.clone()).collect();
         for name in named {
@@ -200,8 +201,8 @@ impl Quotas {
         Ok(())
     }
 
-    /// Returns for each cohort the sum of the nominal quotas of the cohort and of all queues and cohorts below it, by
-    /// resource and flavour.
+    /// Returns for each cohort the nominal quotas by resource and flavour. They are summed over the cohort
+    /// and all queues and cohorts below it.
     fn totals(&self) -> HashMap<String, BTreeMap<(String, String), Rational>> {
         let mut totals: HashMap<String, BTreeMap<(String, String), Rational>> = HashMap::new();
         let nodes = self.queues.values().map(|node| (node.parent.as_ref(), node));
@@ -232,7 +233,8 @@ impl Quotas {
         kube.cluster.preemption.extend(node.reclaims.map(|across| (v, across)));
         let own: BTreeMap<(String, String), Rational> =
             node.quotas.iter().map(|(key, quota)| (key.clone(), quota.nominal.clone())).collect();
-        // The nominal quotas by resource and flavour. For a cohort they include all queues and cohorts below it.
+        // The nominal quotas, keyed by resource and flavour. The quotas of a cohort include those of all
+        // queues and cohorts below it.
         let nominal = total.unwrap_or(&own);
         let (mut guarantee, mut lent, mut limit): (Sums, Sums, Sums) = Default::default();
         let (mut lends_some, mut is_bounded): (BTreeMap<&str, bool>, BTreeMap<&str, bool>) =
@@ -254,7 +256,8 @@ impl Quotas {
                 *limit.entry(resource).or_default() += &most;
                 let of = flavours.get(flavour).map(|of| of.flavour.clone()).unwrap_or_default();
                 if !of.labels.is_empty() {
-                    // The labels of the flavour decide which servers count; taints concern only pods, so all are tolerated.
+                    // The labels of the flavour decide which servers count. Taints concern only pods, so the
+                    // rule tolerates all taints.
                     let quota_of = Some(flavour.clone());
                     let rule =
                         Rule { labels: of.labels, tolerations: everything(), quota_of, ..Rule::default() };
@@ -279,7 +282,8 @@ impl Quotas {
         let spec = kube.cluster.groups.at(v);
         spec.parent = node.parent.as_ref().map(|parent| self.group_name(parent));
         spec.weight = node.weight.clone();
-        // A cohort without a quota of its own has the sum of its members' guarantees, which is the default.
+        // A cohort without a quota of its own has the sum of its members' guarantees. This sum is the default
+        // of the problem.
         if !is_cohort || !node.quotas.is_empty() {
             spec.guarantee = Some(named(guarantee, &BTreeMap::new()));
         }

@@ -1,9 +1,10 @@
-//! Workloads that Kueue stopped, from their conditions.
+//! Workloads that Kueue stopped. The conditions of the workloads name them.
 //!
-//! Follows Kueue 0.6 to 0.15: the conditions `Preempted` and `Evicted`, their reasons in `apis/kueue/*/workload_types.go`, and the
-//! message `Preempted to accommodate a workload (UID: ..., JobUID: ...) due to ...` of `pkg/scheduler/preemption/preemption.go`.
-//! Versions before 0.10 write no `JobUID`, and later ones add paths of queues. Once a workload is admitted again, the condition
-//! `Preempted` is false, and its message begins with `Previously: `.
+//! Follows Kueue 0.6 to 0.15: the conditions `Preempted` and `Evicted`, their reasons in
+//! `apis/kueue/*/workload_types.go`, and the message `Preempted to accommodate a workload (UID: ..., JobUID:
+//! ...) due to ...` of `pkg/scheduler/preemption/preemption.go`. Versions before 0.10 write no `JobUID`.
+//! Later versions add paths of queues. When a workload is admitted again, the condition `Preempted` becomes
+//! false, and its message then begins with `Previously: `.
 
 use evenhand_problem::snapshot::Stopped;
 
@@ -11,7 +12,8 @@ use super::super::kube::Kube;
 use super::super::tree::At;
 use evenhand_import::ImportError;
 
-/// The reasons of the condition `Preempted`, each with the words of its message in lower case. The longer words come first.
+/// The reasons of the condition `Preempted`, each with the words of its message in lower case. Longer words
+/// come before shorter words.
 const REASONS: [(&str, &str); 4] = [
     ("InCohortReclaimWhileBorrowing", "reclamation within the cohort while borrowing"),
     ("InCohortReclamation", "reclamation within the cohort"),
@@ -49,7 +51,7 @@ fn condition(at: At<'_>, of: &str) -> Result<Option<Condition>, ImportError> {
     Ok(None)
 }
 
-/// Returns the last stop of a workload that its conditions report.
+/// Returns the latest stop of a workload that its conditions report.
 pub(super) fn stop(at: At<'_>, full: &str) -> Result<Option<Stopped>, ImportError> {
     let preempted = condition(at, "Preempted")?;
     let evicted = condition(at, "Evicted")?.filter(|(is_true, ..)| *is_true);
@@ -71,7 +73,7 @@ pub(super) fn stop(at: At<'_>, full: &str) -> Result<Option<Stopped>, ImportErro
     Ok(Some(Stopped { task: full.to_owned(), by: String::new(), by_uid, rule, time, message }))
 }
 
-/// Returns the UID after some words of a message.
+/// Returns the UID that follows the words `before` in a message.
 fn uid_in(message: &str, before: &str) -> Option<String> {
     let (_, rest) = message.split_once(before)?;
     let uid = rest.split([',', ')', ';']).next()?.trim();

@@ -16,15 +16,16 @@ use evenhand_import::ImportError;
 /// A job, or the waiting tasks of an array, from JSON or text.
 pub(super) struct Job {
     id: String,
-    /// The id of its array.
+    /// The id of the array of the job.
     array: Option<String>,
     /// The number of the task in its array, or the list of the waiting tasks.
     tasks: Option<String>,
-    /// The number of tasks of the array that may run at once, if the dump states it in a field of its own.
+    /// The number of tasks of the array that may run at once. `None` unless the dump states it in a separate
+    /// field.
     throttle: Option<Rational>,
     account: String,
     user: String,
-    /// The states in capitals.
+    /// The states of the job in capitals.
     states: Vec<String>,
     reason: String,
     partitions: Vec<String>,
@@ -38,38 +39,40 @@ pub(super) struct Job {
     not: String,
     licenses: String,
     is_heterogeneous: bool,
-    /// A text by which running jobs sort by priority, the highest first, and then by start time, the oldest first.
+    /// A text by which running jobs are sorted: by priority, the highest first, and then by start time, the
+    /// oldest first.
     order: String,
     times: Times,
 }
 
-/// The time limit, the times of a running job, and the priority.
+/// The time limit of a job, the times of a running job, and the priority.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
-    /// The time limit in seconds; `None` if there is none or it is not known.
+    /// The time limit in seconds. `None` if the job has no limit or the limit is not known.
     limit: Option<u64>,
-    /// The time in seconds for which the job has run, in text.
+    /// The time in seconds for which the job has run. Only text dumps state it.
     elapsed: Option<u64>,
-    /// The start in seconds since 1970, in JSON.
+    /// The start time in seconds since 1970. Only JSON dumps state it.
     start: Option<u64>,
     priority: Option<i64>,
 }
 
-/// The largest number of seconds of a time limit that is read, more than 30,000 years.
+/// The largest number of seconds of a time limit that is accepted. It is more than 30,000 years.
 const MOST_SECONDS: u64 = MAX_COUNT;
 
-/// The reasons of waiting jobs that would start if there were free capacity.
+/// The reasons of jobs that wait only for free capacity.
 const WAIT_FOR_ROOM: [&str; 7] =
     ["", "None", "Priority", "Resources", "ReqNodeNotAvail", "NodeDown", "SchedDefer"];
-/// The beginnings of further reasons of this kind.
+/// The beginnings of further reasons of jobs that wait only for free capacity.
 const WAIT_FOR_ROOM_BEGIN: [&str; 2] = ["ReqNodeNotAvail", "Nodes_required_for_job_are"];
-/// The reasons of jobs that wait for a limit of a group. Each reason comes with the beginning of the names of the
-/// resources of that limit.
+/// The reasons of jobs that wait for a limit of a group. Next to each reason is the beginning of the names of
+/// the resources of the limit.
 pub(super) const WAIT_FOR_A_LIMIT: [(&str, &str); 3] =
     [("AssocGrpCpuLimit", "cpu"), ("AssocGrpMemLimit", "memory"), ("AssocGrpGRES", "gres/")];
 
-/// The waiting tasks of an array with a throttle, which limits the tasks that run at once. The number of tasks that may
-/// start is known after all jobs have been read, because running tasks of the array count too.
+/// The waiting tasks of an array with a throttle, which limits the number of tasks that run at once. The
+/// number of tasks that may start is known only after all jobs have been read, because running tasks of the
+/// array count too.
 pub(super) struct Throttled {
     pub array: String,
     /// The number of tasks of the array that may run at once.
@@ -139,8 +142,8 @@ impl Job {
     pub fn from_record(record: &Record<'_>) -> Result<Self, ImportError> {
         let text = |name: &str| Ok::<_, ImportError>(record.get(name)?.unwrap_or_default().to_owned());
         let user = record.get("UserId")?.unwrap_or_default();
-        // The fields in the order of preference: the allocated resources, the allocated or requested resources in older
-        // versions, and the requested resources.
+        // The fields in the order of preference: the allocated resources, the field of older versions for
+        // allocated or requested resources, and the requested resources.
         let tres = ["AllocTRES", "TRES", "ReqTRES"].into_iter().map(|name| record.get(name));
         let tres = tres.collect::<Result<Vec<_>, _>>()?;
         if tres[1].is_some() && (tres[0].is_some() || tres[2].is_some()) {
@@ -199,7 +202,7 @@ impl Job {
         self.states.iter().any(|state| states.contains(&state.as_str()))
     }
 
-    /// Returns the name of the job for `scancel`.
+    /// Returns the name of the job as `scancel` expects it.
     fn name(&self) -> String {
         match (&self.array, &self.tasks) {
             (Some(array), Some(tasks)) => format!("{array}_{tasks}"),
@@ -219,20 +222,21 @@ impl Job {
     }
 }
 
-/// Returns a priority if it fits into 32 bits, as Slurm's priorities do.
+/// Returns a priority. Returns `None` if it does not fit into 32 bits, as Slurm's priorities do.
 fn priority_of(priority: &Rational) -> Option<i64> {
     let whole = if priority.is_integer() { priority.numer().to_u32() } else { None };
     whole.map(i64::from)
 }
 
-/// Returns a text whose order sorts jobs by priority, the highest first, and then by start time, the oldest first.
+/// Returns a text by which jobs are sorted: by priority, the highest first, and then by start time, the
+/// oldest first.
 fn order(priority: Option<Rational>, start: &str) -> String {
     let priority = priority.and_then(|priority| priority.numer().to_u64()).unwrap_or(0);
     format!("{:020} {start}", u64::MAX - priority)
 }
 
-/// Returns the names of jobs, each repeated once for every node. The tasks of a job on several nodes all have the name
-/// of the job.
+/// Returns the names of jobs, with each name repeated for every node. All tasks of a job on several nodes
+/// have the name of the job.
 fn by_node(names: &[String], nodes: u64) -> Vec<String> {
     let nodes = usize::try_from(nodes).unwrap_or(usize::MAX);
     let each = names.iter().flat_map(|name| std::iter::repeat_n(name, nodes));
@@ -254,7 +258,7 @@ impl Slurm {
             return Ok(());
         }
         if job.is(&["PREEMPTED"]) && !is_pending {
-            // Slurm does not state for which job it stopped another one.
+            // Slurm does not state for which other job it stopped this job.
             self.cluster.copies(1, name.len(), "stopped jobs");
             let rule = "PREEMPTED".to_owned();
             self.cluster.stopped.push(Stopped { task: name, rule, ..Stopped::default() });
@@ -293,7 +297,7 @@ impl Slurm {
             return Err(fail(format!("the job `{name}` has no account")));
         }
         let group = self.shares.group(&mut self.cluster, &job.account, &job.user);
-        // The tasks of a job on several nodes need different nodes.
+        // The tasks of a job on several nodes must be on different nodes.
         let traits = Traits { on_distinct_servers: gang > 1, ..Traits::default() };
         if !is_pending {
             let hosts = words::hosts(&job.hosts).map_err(wrong("nodes"))?;
@@ -305,7 +309,7 @@ impl Slurm {
                 *self.running_of_arrays.entry(array.clone()).or_default() += 1;
             }
             let longest = hosts.iter().map(String::len).max().unwrap_or_default();
-            // The name of each host is kept in two tables, and the name of the job once for each host.
+            // Two tables store the name of each host. The name of the job is stored once for each host.
             self.cluster.copies(3 * hosts.len() as u64, name.len().max(longest), "the tasks of a job");
             for host in hosts {
                 let place = self.cluster.place(&host);
@@ -364,8 +368,8 @@ impl Slurm {
         Ok(())
     }
 
-    /// Records the time limit of a running job, and how much of it is left. JSON states the start, and the time of the dump may
-    /// come after the jobs.
+    /// Records the time limit of a running job, and the time that is left until this limit. JSON dumps state
+    /// the start time, and the time of the dump may come after the jobs.
     fn run_time(&mut self, name: &str, times: Times) {
         let Some(limit) = times.limit else { return };
         let left = times.elapsed.map(|elapsed| limit.saturating_sub(elapsed));
@@ -376,7 +380,7 @@ impl Slurm {
         self.cluster.times.push(TaskTime { task, limit: Some(limit), left, priority: None });
     }
 
-    /// Computes the time that is left until the limit, for jobs with a stated start.
+    /// Computes the time that is left until the limit, for jobs whose start time the dump states.
     pub(super) fn update_times_left(&mut self) {
         let Some(now) = self.updated else { return };
         for (at, start) in std::mem::take(&mut self.starts) {
@@ -385,8 +389,8 @@ impl Slurm {
         }
     }
 
-    /// Adds to the number of tasks, and refuses the job if the dump has too many tasks. Returns the number of added
-    /// tasks.
+    /// Adds to the number of tasks. Refuses the job if the dump then has too many tasks. Returns the number
+    /// of added tasks.
     fn count(&mut self, tasks: u64, fail: &dyn Fn(String) -> ImportError) -> Result<u64, ImportError> {
         self.n_tasks = self.n_tasks.saturating_add(tasks);
         match self.n_tasks > MAX_COUNT {
@@ -397,8 +401,9 @@ impl Slurm {
         }
     }
 
-    /// Returns the amounts of typed generic resources that a job requests by node, job, socket or task, but that its
-    /// trackable resources do not state. Slurm tracks only the types that `AccountingStorageTRES` names.
+    /// Returns the amounts of typed generic resources that a job requests by node, job, socket or task, and
+    /// that its trackable resources do not state. Slurm tracks only the types that `AccountingStorageTRES`
+    /// names.
     fn untracked_types(&self, job: &Job, tres: &words::Tres, gang: u64) -> Vec<(String, Rational)> {
         let mut amounts: Vec<(String, Rational)> = Vec::new();
         let asked = asked_types(job);
@@ -411,9 +416,10 @@ impl Slurm {
             let is_sole = asked.iter().all(|(_, other, known, _)| other != kind || known == of);
             let all = tres.amounts.iter().find(|(known, _)| *known == total);
             match all {
-                // The job names only this type, so the whole amount of the generic resource is of this type.
+                // All requests of the job for this generic resource name the same type, so the whole amount
+                // is of this type.
                 Some((_, all)) if is_sole => amounts.push((typed, all.clone())),
-                // The request is by node.
+                // A request by node is multiplied by the number of nodes.
                 _ if *part == 0 => amounts.push((typed, Rational::from(count * gang))),
                 _ => {}
             }
@@ -484,13 +490,13 @@ impl Slurm {
     }
 }
 
-/// Returns the generic resources that a job requests with a type. Each entry has the field of the request (an index of
-/// [`PER_PART`]), the name, the type and the count.
+/// Returns the typed generic resources that a job requests. Each entry has the index in [`PER_PART`] of the
+/// field with the request, the name, the type and the count.
 fn asked_types(job: &Job) -> Vec<(usize, String, String, Rational)> {
     let mut types = Vec::new();
     for (part, text) in job.per_part.iter().enumerate() {
         let text = text.replace("gres:", "").replace("gres/", "").replace('=', ":");
-        // The trackable resources also contain an amount that cannot be read here.
+        // A text that cannot be parsed is ignored, because the trackable resources contain its amount too.
         let asked = words::gres(&text).unwrap_or_default();
         types.extend(asked.into_iter().filter_map(|gres| Some((part, gres.name, gres.of?, gres.count))));
     }

@@ -1,18 +1,19 @@
 //! The importer for Slurm: accounts, jobs and nodes.
 //!
-//! Follows Slurm 20.11 to 25.05 (text of `scontrol -o`, `sshare -P -l`, `sacctmgr -P`; JSON of the data parsers v0.0.37 to
-//! v0.0.43): the manual pages of these commands and the trackable resources of <https://slurm.schedmd.com/tres.html>. A
-//! megabyte of Slurm has 2^20 bytes.
+//! Follows Slurm 20.11 to 25.05 (text of `scontrol -o`, `sshare -P -l`, `sacctmgr -P`; JSON of the data
+//! parsers v0.0.37 to v0.0.43): the manual pages of these commands and the trackable resources of
+//! <https://slurm.schedmd.com/tres.html>. In Slurm, a megabyte has 2^20 bytes.
 //!
-//! A job on one node is a task. A job on several nodes is a gang with one task for each node, and each task has an
-//! equal fraction of the demand. A waiting job counts if it waits only for free capacity, for its turn, or for a limit
-//! that the problem has. Other waiting jobs are recorded as left out, with their reason. If an array has a throttle,
-//! only the number of its tasks that may run at once counts.
+//! A job on one node is a task. A job on several nodes is a gang with one task for each node, and each task
+//! has an equal fraction of the demand. A waiting job counts if it waits only for free capacity, for its
+//! turn, or for a limit that the problem has. All other waiting jobs are recorded as left out, with the
+//! reason for which they wait. If an array has a throttle, only the number of its tasks that may run at once
+//! counts.
 //!
-//! A type of a generic resource (`gres/gpu:a100`) is a resource of its own, next to the generic resource, if a limit
-//! names it or a node has several types. A job that names a type demands both resources, as in Slurm's own counts. A
-//! job that names no type demands only the generic resource, and Slurm does not apply limits on types to it. In all
-//! other cases types only decide which nodes a job may use.
+//! A type of a generic resource (`gres/gpu:a100`) becomes a separate resource next to the generic resource if
+//! a limit names the type or if a node has several types. A job that names a type demands both resources, as
+//! in Slurm's own counts. A job that names no type demands only the generic resource, and Slurm does not
+//! apply limits on types to it. In all other cases types only decide which nodes a job may use.
 
 mod jobs;
 mod nodes;
@@ -40,20 +41,20 @@ use text::Piece;
 use words::Features;
 
 const LISTS: &[&[&str]] = &[&["nodes"], &["jobs"], &["shares", "shares"], &["partitions"], &["reservations"]];
-/// Large fields that are not used, such as the sockets and cores of a job.
+/// Large fields that the importer does not use, such as the sockets and cores of a job.
 const SKIP: &[&str] = &["sockets", "cores", "gres_detail", "errors", "warnings", "steps"];
 
-/// A rule on the nodes that a job may use. All of its fields must hold.
+/// A rule on the nodes that a job may use. A node must satisfy all fields of the rule.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Rule {
-    /// The partitions, of which the node must be in at least one.
+    /// The partitions. A node must be in at least one of them.
     partitions: Vec<String>,
     features: Features,
-    /// The generic resources, each with a type that the node must have.
+    /// The generic resources, each with a type that a node must have.
     types: Vec<(String, String)>,
-    /// The names of the allowed nodes, sorted; empty if all are allowed.
+    /// The names of the allowed nodes in ascending order. Empty if all nodes are allowed.
     only: Vec<String>,
-    /// The names of excluded nodes, sorted.
+    /// The names of excluded nodes in ascending order.
     not: Vec<String>,
 }
 
@@ -63,7 +64,7 @@ struct Profile {
     partitions: BTreeSet<String>,
     features: BTreeSet<String>,
     types: BTreeSet<(String, String)>,
-    /// The name of the node, if a rule names it.
+    /// The name of the node. `None` if no rule names the node.
     name: Option<String>,
 }
 
@@ -77,12 +78,14 @@ struct Slurm {
     jobs: HashSet<String>,
     /// The number of running and waiting tasks, including tasks that are left out.
     n_tasks: u64,
-    /// The number of running tasks of each array. Waiting tasks of the array that may start are added later.
+    /// The number of running tasks of each array. The waiting tasks of an array that may start are added
+    /// later.
     running_of_arrays: HashMap<String, u64>,
     throttled: Vec<Throttled>,
-    /// The generic resources of which some node has several types.
+    /// The names of generic resources with nodes that have several types.
     mixed: HashSet<String>,
-    /// The start in seconds since 1970 of running jobs, by the position of their entry in the times of the cluster.
+    /// The start time of running jobs in seconds since 1970, with the position of the job's entry in the
+    /// times of the cluster.
     starts: Vec<(usize, u64)>,
     /// The time in seconds since 1970 at which Slurm last updated the jobs of the dump.
     updated: Option<u64>,
@@ -90,9 +93,9 @@ struct Slurm {
     has_nodes: bool,
 }
 
-/// The command that prints nodes, for messages.
+/// The command that prints nodes. Messages suggest it.
 const NODES: &str = "scontrol show nodes -o > nodes.txt";
-/// The commands that print jobs, for messages.
+/// The commands that print jobs. Messages suggest them.
 const JOBS: &str = "squeue --json > jobs.json (or scontrol show job -o > jobs.txt)";
 
 pub(super) fn read(inputs: Vec<Bytes>, part: &Part) -> Result<Snapshot, ImportError> {
@@ -178,7 +181,8 @@ impl Slurm {
                 }
             }
         }
-        // A list proves that its objects were asked for, even if it is empty.
+        // A list proves that the command that printed the dump asked for its objects, even if the list is
+        // empty.
         self.has_jobs |= at.names("jobs");
         self.has_nodes |= at.names("nodes");
         let is_known = LISTS.iter().any(|list| at.names(list[0])) || at.names("sinfo");
@@ -238,10 +242,10 @@ impl Slurm {
         Ok(())
     }
 
-    /// Drops types of generic resources from the problem, except for a type with a limit and for the types of a resource of which
-    /// some node has several types.
+    /// Removes types of generic resources from the problem. A type stays if it has a limit, or if some node
+    /// has several types of its resource.
     ///
-    /// For all other types it suffices that a job with a type may only use nodes with this type.
+    /// For a removed type it suffices that jobs with this type may only use nodes with this type.
     fn leave_types_to_rules(&mut self) {
         let groups = self.cluster.groups.entries().iter();
         let limited: HashSet<&String> =
@@ -264,7 +268,8 @@ impl Slurm {
         }
     }
 
-    /// Leaves out the tasks that wait for a limit that is not in the dump, since it is not known whether they could start.
+    /// Leaves out the tasks that wait for a limit that is not in the dump, because it is not known whether
+    /// these tasks could start.
     fn leave_out_unknown_limits(&mut self) {
         let parents: HashMap<&str, &GroupSpec> =
             self.cluster.groups.entries().iter().map(|(name, group)| (name.as_str(), group)).collect();
@@ -323,7 +328,7 @@ impl Slurm {
 }
 
 impl Rule {
-    /// Returns whether the rule allows a node.
+    /// Returns `true` if the rule allows a node.
     fn allows(&self, node: &Profile) -> bool {
         let is_named =
             |list: &[String]| node.name.as_ref().is_some_and(|name| list.binary_search(name).is_ok());

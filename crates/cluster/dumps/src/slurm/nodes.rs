@@ -1,4 +1,4 @@
-//! Nodes: their capacity, and whether jobs may start there.
+//! Nodes: their capacity, and whether jobs may start on them.
 
 use std::collections::BTreeSet;
 
@@ -14,7 +14,7 @@ use evenhand_import::ImportError;
 /// A node, from JSON or text.
 pub(super) struct Node {
     name: String,
-    /// The states in capitals.
+    /// The states of the node in capitals.
     states: Vec<String>,
     cpus: Rational,
     megabytes: Rational,
@@ -23,7 +23,7 @@ pub(super) struct Node {
     partitions: Vec<String>,
 }
 
-/// Reads a number of Slurm's JSON: plain, or `{"set": true, "infinite": false, "number": 8}`.
+/// Reads a number of Slurm's JSON: a plain number, or `{"set": true, "infinite": false, "number": 8}`.
 pub(super) fn number(at: At<'_>) -> Result<Option<Rational>, ImportError> {
     if !at.is_map() {
         return at.number().map(Some);
@@ -35,7 +35,7 @@ pub(super) fn number(at: At<'_>) -> Result<Option<Rational>, ImportError> {
     }
 }
 
-/// Reads the texts of a list, or of a text with commas.
+/// Reads the texts of a list, or of a text in which commas separate them.
 pub(super) fn names(at: Option<At<'_>>) -> Result<Vec<String>, ImportError> {
     match at {
         None => Ok(Vec::new()),
@@ -94,8 +94,8 @@ impl Node {
         })
     }
 
-    /// Returns the reason why no job may start on the node. Suffixes of a state are ignored, for example the suffix of
-    /// a node that does not respond or is powering up.
+    /// Returns the reason why no job may start on the node. Suffixes of states are ignored, for example the
+    /// suffix for a node that does not respond or that is powering up.
     fn closed(&self) -> Option<&'static str> {
         let is = |names: &[&str]| {
             self.states.iter().any(|state| {

@@ -1,7 +1,8 @@
 //! Accounts: their tree, shares and limits, and the numbers that Slurm reports about their usage.
 //!
-//! `sshare` shows the tree by the indentation of names, and `sacctmgr show assoc` shows the limits. An account with one user is
-//! one group. An account with several users has a subgroup for each user, with the user's shares.
+//! In the output of `sshare`, the indentation of names shows the tree. `sacctmgr show assoc` prints the
+//! limits. An account with one user is one group. An account with several users has a subgroup for each user,
+//! with the shares of the user.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -18,20 +19,20 @@ use evenhand_import::ImportError;
 /// The columns of `sshare` with numbers of an account or user.
 const REPORTED: [&str; 7] =
     ["RawShares", "NormShares", "RawUsage", "NormUsage", "EffectvUsage", "FairShare", "LevelFS"];
-/// The name in Slurm's source of the sum of the shares on a level of the tree.
+/// The name in Slurm's source of the sum of the shares of a level of the tree.
 const LEVEL_SHARES: &str = "level_shares";
 /// The name in Slurm's source of the number of ranked users.
 const USERS: &str = "g_user_assoc_count";
-/// Half a unit of the sixth decimal, to which normalized shares are rounded.
+/// Half a unit of the sixth decimal. Normalized shares are rounded to six decimals.
 const ROUNDING: (u32, u32) = (1, 2_000_000);
-/// Slurm's name of the account that contains all others.
+/// Slurm's name of the account that contains all other accounts.
 const ROOT: &str = "root";
 
-/// An account, or a user of one.
+/// An account, or a user of an account.
 #[derive(Default)]
 struct Entry {
     parent: Option<String>,
-    /// The shares; `None` if they are `parent` or not stated.
+    /// The shares. `None` if they are `parent` or not stated.
     weight: Option<Rational>,
     limit: Vec<(String, Rational)>,
     reported: Vec<(&'static str, Option<Rational>)>,
@@ -43,18 +44,18 @@ pub(super) struct Shares {
     users: BTreeMap<(String, String), Entry>,
     /// The accounts in the order of the file.
     order: Vec<String>,
-    /// The accounts above the row that is being read, by depth.
+    /// The accounts above the row that is being read, indexed by depth.
     above: Vec<String>,
     has_tree: bool,
-    /// The users of the jobs of each account.
+    /// The users with jobs, keyed by account.
     of_jobs: BTreeMap<String, BTreeSet<String>>,
-    /// The groups of jobs, each with its account and user.
+    /// The groups of jobs, each with the account and the user.
     asked: Vec<(usize, String, String)>,
 }
 
 impl Shares {
-    /// Returns the preliminary group of a job's tasks, one for each account and user. [`Self::finish`] merges the groups of an
-    /// account with only one user.
+    /// Returns the preliminary group of the tasks of a job. Each pair of an account and a user has a
+    /// preliminary group. [`Self::finish`] merges the groups of an account with only one user.
     pub fn group(&mut self, cluster: &mut Cluster, account: &str, user: &str) -> usize {
         self.of_jobs.entry(account.to_owned()).or_default().insert(user.to_owned());
         let known = cluster.groups.entries().len();
@@ -200,10 +201,11 @@ impl Shares {
         Ok(self.accounts.entry(account.to_owned()).or_default())
     }
 
-    /// Returns the sum of the shares directly below each account; `None` if some shares are not stated or an entry is
-    /// missing.
+    /// Returns the sum of the shares directly below each account. `None` if some shares are not stated or an
+    /// entry is missing.
     ///
-    /// `sshare` may list only some accounts or users. A level is complete if its normalized shares add up to 1.
+    /// `sshare` may list only some accounts or users. A level is complete if its normalized shares add up to
+    /// 1.
     fn levels(&self) -> HashMap<String, Option<Rational>> {
         let accounts = self.accounts.values().filter_map(|entry| Some((entry.parent.as_ref()?, entry)));
         let users = self.users.iter().map(|((account, _), entry)| (account, entry));
@@ -229,13 +231,15 @@ impl Shares {
         levels.into_iter().map(whole).collect()
     }
 
-    /// Returns whether the users of all accounts are listed: every account has an entry below it, and every level is complete.
+    /// Returns `true` if the users of all accounts are listed. This is so if every account has an entry below
+    /// it, and every level is complete.
     fn has_all_users(&self, levels: &HashMap<String, Option<Rational>>) -> bool {
         levels.values().all(Option::is_some)
             && self.accounts.keys().all(|account| levels.contains_key(account))
     }
 
-    /// Reports the usage of all accounts together, and the number of ranked users if the users of all jobs are among them.
+    /// Reports the usage of all accounts together. Also reports the number of ranked users if the users of
+    /// all jobs are among them.
     fn report_cluster(
         &self,
         cluster: &mut Cluster,
@@ -262,7 +266,8 @@ impl Shares {
         }));
     }
 
-    /// Adds the groups: the tree of accounts, and the users of accounts with several users, with their reported numbers.
+    /// Adds the groups: the tree of accounts, and the users of accounts with several users. Their reported
+    /// numbers are added too.
     pub fn finish(&mut self, cluster: &mut Cluster) -> Result<(), ImportError> {
         let asked = std::mem::take(&mut self.asked);
         let mut users: BTreeMap<String, BTreeSet<String>> = std::mem::take(&mut self.of_jobs);
@@ -270,7 +275,8 @@ impl Shares {
             users.entry(account.clone()).or_default().insert(user.clone());
         }
         let has_jobs: BTreeSet<&str> = asked.iter().map(|(_, account, _)| account.as_str()).collect();
-        // Each pair of an account and a user has a preliminary group so far. The final groups replace these groups.
+        // So far, each pair of an account and a user has a preliminary group. The final groups replace the
+        // preliminary groups.
         let mut of_group = vec![0; std::mem::take(&mut cluster.groups).into_entries().len()];
         let jobs_only: Vec<String> =
             users.keys().filter(|account| !self.accounts.contains_key(*account)).cloned().collect();
@@ -381,7 +387,7 @@ impl Entry {
     }
 }
 
-/// Adds the reported numbers of an account, and the sum of the shares on its level if it is known.
+/// Adds the reported numbers of an account, and the sum of the shares of its level if the sum is known.
 fn report(cluster: &mut Cluster, group: &str, entry: &Entry, level: Option<&Option<Rational>>) {
     let level = level.and_then(Option::as_ref).map(|all| (LEVEL_SHARES, Some(all.clone())));
     let numbers = entry.reported.iter().cloned().chain(level.filter(|_| !entry.reported.is_empty()));

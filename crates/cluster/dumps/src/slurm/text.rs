@@ -1,10 +1,11 @@
 //! A reader of the text of `scontrol -o`, `sshare -P` and `sacctmgr -P`.
 //!
-//! `scontrol` quotes nothing, and users choose the name of a job, its comment, its files and its command line. Such a text may
-//! look like other fields of the job. The reader therefore recognises the fields of a job by their order, which is the same in
-//! Slurm 20.11 to 25.05 (`slurm_sprint_job_info` in src/api/job_info.c). The numbers of the job and of its array come first,
-//! then the name up to the last ` UserId=`, then fields that Slurm writes itself, and from `Command=` on again texts of users.
-//! JSON is not ambiguous.
+//! `scontrol` quotes nothing, and users choose the name of a job, its comment, its files and its command
+//! line. Such a text may look like other fields of the job. The reader therefore recognises the fields of a
+//! job by their order, which is the same in Slurm 20.11 to 25.05 (`slurm_sprint_job_info` in
+//! src/api/job_info.c). First come the numbers of the job and of its array. Next comes the name, up to the
+//! last ` UserId=`. Then come fields that Slurm writes itself. From `Command=` on, there are again texts of
+//! users. JSON is not ambiguous.
 
 use super::super::source::Bytes;
 use super::super::tree::shown;
@@ -15,16 +16,17 @@ pub(super) struct Record<'r> {
     bytes: &'r Bytes,
     pub line: u64,
     fields: Vec<(String, String)>,
-    /// Whether the name of a job looks like fields of a job.
+    /// True if the name of a job looks like fields of a job.
     pub has_odd_name: bool,
 }
 
 impl Record<'_> {
-    /// Returns the value of a field. Returns `None` if the field is missing, or if its value means that it is empty,
-    /// such as `(null)`.
+    /// Returns the value of a field. Returns `None` if the field is missing, or if its value stands for an
+    /// empty value, such as `(null)`.
     ///
     /// # Errors
-    /// The field is given twice: a name or a comment with `Name=value` in it cannot be distinguished from a field.
+    /// If the field is given twice. A name or a comment that contains `Name=value` cannot be distinguished
+    /// from a field.
     pub fn get(&self, name: &str) -> Result<Option<&str>, ImportError> {
         let mut found = self.fields.iter().filter(|(known, _)| known == name);
         let first = found.next();
@@ -51,11 +53,11 @@ impl Record<'_> {
     }
 }
 
-/// An entry of a text.
+/// An entry of a text: a record, a row of a table, or a line without entries.
 pub(super) enum Piece<'r> {
     Record(Record<'r>),
     Row(Row<'r>),
-    /// A line that says that there are no entries, such as `No jobs in the system`.
+    /// A line that states that there are no entries, such as `No jobs in the system`.
     NoEntries(&'r str),
 }
 
@@ -139,7 +141,7 @@ pub(super) fn read(
 const STARTS: [&str; 4] = ["NodeName=", JOB, "PartitionName=", "ReservationName="];
 const JOB: &str = "JobId=";
 
-/// The fields of a job that may contain texts of users, other than its name.
+/// The fields of a job, other than its name, that may contain texts of users.
 const FREE_TEXTS: [&str; 14] = [
     " Command=",
     " WorkDir=",
@@ -157,21 +159,21 @@ const FREE_TEXTS: [&str; 14] = [
     " Container=",
 ];
 
-/// The error about a job if the end of its name cannot be determined.
+/// The error for a job if it is not known where its name ends.
 #[derive(Debug, thiserror::Error)]
 #[error(
     "the job has several fields UserId with{field} between them: a name or a comment contains one; use the output of --json"
 )]
 struct NotKnown {
-    /// The field with a text of a user between two fields `UserId`. Its name begins with a blank.
+    /// The field between two fields `UserId` that contains a text of a user. Its name begins with a blank.
     field: &'static str,
 }
 
-/// Returns the fields of a job, and whether its name looks like fields.
+/// Returns the fields of a job. Also returns `true` if the name of the job looks like fields.
 ///
 /// # Errors
-/// The job has several ` UserId=`, and a field with a text of a user before the last of them. Then either the name or
-/// this text contains ` UserId=`, and the fields do not show which.
+/// If the job has several ` UserId=`, and a field with a text of a user before the last ` UserId=`. Then
+/// either the name or this text contains ` UserId=`, and the fields do not show which of the two does.
 fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     let split = text.find(" JobName=").and_then(|name| Some((name, name + text[name..].rfind(" UserId=")?)));
     let Some((name, user)) = split else { return Ok((fields(text), false)) };
@@ -184,8 +186,8 @@ fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     let rest = &text[user..];
     let end = FREE_TEXTS.iter().filter_map(|field| rest.find(field)).min().unwrap_or(rest.len());
     let mut known = fields(&text[..name]);
-    // `WCKey` may contain any text. Slurm writes the fields of an array before it, so fields of an array after it are
-    // ignored.
+    // `WCKey` may contain any text. Slurm writes the fields of an array before `WCKey`, so fields of an array
+    // after it are ignored.
     let head = fields(rest[..end].trim_start());
     let key = head.iter().position(|(field, _)| field == "WCKey").unwrap_or(head.len());
     let is_of_array = |field: &str| field.starts_with("Array") || field.starts_with("HetJob");
@@ -193,7 +195,8 @@ fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     known.extend(kept.map(|(_, field)| field));
     let after = fields(rest[end..].trim_start());
     for request in PER_PART {
-        // Slurm writes this field after most texts of users, and at most once, so the last occurrence counts.
+        // Slurm writes this field after most texts of users and at most once, so the last occurrence is the
+        // field.
         let is_known = known.iter().any(|(field, _)| field == request);
         let last = after.iter().rev().find(|(field, _)| field == request);
         known.extend(last.filter(|_| !is_known).cloned());
@@ -204,11 +207,11 @@ fn job_fields(text: &str) -> Result<(Vec<(String, String)>, bool), NotKnown> {
     Ok((known, has_odd_name))
 }
 
-/// The fields with the requests of a job by node, by job, by socket and by task.
+/// The fields with the requests of a job by node, by job, by socket and by task, in this order.
 pub(super) const PER_PART: [&str; 4] = ["TresPerNode", "TresPerJob", "TresPerSocket", "TresPerTask"];
 
-/// Splits a text at blanks into fields. A word of the form `Name=value` begins a field, and other words belong to the field
-/// before.
+/// Splits a text at blanks into fields. A word of the form `Name=value` begins a field, and any other word
+/// belongs to the field before it.
 fn fields(text: &str) -> Vec<(String, String)> {
     let mut fields: Vec<(String, String)> = Vec::new();
     for part in text.split(' ') {

@@ -12,7 +12,7 @@ use super::super::tree::shown;
 
 /// The largest number of names in a list of hosts.
 const MOST_HOSTS: usize = 100_000;
-/// The largest length of the name of a host in bytes, four times the limit of Linux.
+/// The largest length of the name of a host in bytes. It is four times the limit of Linux.
 const LONGEST_HOST: usize = 256;
 /// The number of bytes of a megabyte of Slurm.
 pub(super) const MEGABYTE: u64 = 1 << 20;
@@ -22,8 +22,8 @@ pub(super) const MEGABYTE: u64 = 1 << 20;
 #[error("{0}")]
 pub(super) struct Unreadable(pub String);
 
-/// Parses a number such as `8` or `62.50G`. The suffixes are powers of 1024. A number without a suffix counts in
-/// `unit`.
+/// Parses a number such as `8` or `62.50G`. The suffixes stand for powers of 1024. A number without a suffix
+/// is in the unit `unit`.
 pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
     let wrong = || Unreadable(format!("found `{}`: expected a number such as 8 or 62.50G", shown(text)));
     let power = match text.chars().last() {
@@ -49,7 +49,8 @@ pub(super) fn amount(text: &str, unit: u64) -> Result<Rational, Unreadable> {
     }
 }
 
-/// Parses a time as `scontrol` prints it, such as `1-02:30:00` or `00:15:00`, as seconds; `None` for `UNLIMITED` and other texts.
+/// Parses a time that `scontrol` prints, such as `1-02:30:00` or `00:15:00`, and returns it in seconds.
+/// Returns `None` for `UNLIMITED` and other texts.
 pub(super) fn seconds(text: &str) -> Option<u64> {
     let (days, clock) = text.split_once('-').unwrap_or(("0", text));
     let number = |text: &str| -> Option<u64> {
@@ -61,12 +62,14 @@ pub(super) fn seconds(text: &str) -> Option<u64> {
     Some(number(days)? * 86_400 + hours * 3_600 + minutes * 60 + seconds)
 }
 
-/// Trackable resources, from a text such as `cpu=8,mem=10G,gres/gpu=4,gres/gpu:a100=4`.
+/// Trackable resources of a text such as `cpu=8,mem=10G,gres/gpu=4,gres/gpu:a100=4`.
 pub(super) struct Tres {
-    /// The amounts of resources of servers, by the names of the snapshot. A type of a generic resource (`gres/gpu:a100`) is a
-    /// resource next to the generic resource (`gres/gpu`), since Slurm counts both.
+    /// The amounts of resources of servers, by the names of the snapshot. A type of a generic resource
+    /// (`gres/gpu:a100`) is a separate resource next to the generic resource (`gres/gpu`), because Slurm
+    /// counts both.
     pub amounts: Vec<(String, Rational)>,
-    /// The names of trackable resources that are not resources of a server: `node`, `billing`, `energy`, licences and others.
+    /// The names of trackable resources that are not resources of a server: `node`, `billing`, `energy`,
+    /// licences and other names.
     pub others: Vec<String>,
 }
 
@@ -93,7 +96,8 @@ pub(super) fn tres(text: &str) -> Result<Tres, Unreadable> {
     }
 }
 
-/// Returns the generic resource and the type of a name such as `gres/gpu:a100`; `None` for a resource without a type.
+/// Returns the generic resource and the type of a name such as `gres/gpu:a100`. Returns `None` for a resource
+/// without a type.
 pub(super) fn type_of(resource: &str) -> Option<(&str, &str)> {
     resource.strip_prefix("gres/")?.split_once(':')
 }
@@ -104,7 +108,8 @@ impl Tres {
         self.amounts.iter().filter_map(|(name, _)| type_of(name))
     }
 
-    /// Adds the amounts of generic resources of which only types are stated, as the sum over the types.
+    /// Adds the amount of each generic resource for which the text states only amounts of types. This amount
+    /// is the sum over the types.
     pub fn with_totals(mut self) -> Self {
         let mut totals: Vec<(String, Rational)> = Vec::new();
         for (name, amount) in &self.amounts {
@@ -123,12 +128,12 @@ impl Tres {
     }
 }
 
-/// A generic resource of a node: `gpu:a100:8(S:0-1)`.
+/// A generic resource of a node, such as `gpu:a100:8(S:0-1)`.
 pub(super) struct Gres {
     pub name: String,
     pub of: Option<String>,
     pub count: Rational,
-    /// Whether jobs consume it, so that each unit serves only one job.
+    /// True if each unit serves only one job at a time.
     pub is_consumed: bool,
 }
 
@@ -166,7 +171,7 @@ pub(super) fn gres(text: &str) -> Result<Vec<Gres>, Unreadable> {
     Ok(list)
 }
 
-/// Splits a text at the commas outside of parentheses and brackets.
+/// Splits a text at the commas that are outside of parentheses and brackets.
 fn outside_parentheses(text: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0i32, 0, Vec::new());
     for (at, c) in text.char_indices() {
@@ -223,7 +228,7 @@ pub(super) fn hosts(text: &str) -> Result<Vec<String>, Unreadable> {
     Ok(hosts)
 }
 
-/// Refuses names that are too long for a host, before they are created.
+/// Returns an error if the name of a host would be too long. The name is not created yet.
 fn too_long(bytes: usize) -> Result<(), Unreadable> {
     match bytes > LONGEST_HOST {
         true => {
@@ -262,11 +267,11 @@ pub(super) struct Array {
     pub count: u64,
     /// The numbers of the first tasks.
     pub first: Vec<u64>,
-    /// The number of tasks that may run at once; `None` if all may.
+    /// The number of tasks that may run at once. `None` if all tasks may run at once.
     pub throttle: Option<u64>,
 }
 
-/// Parses the tasks of an array, and keeps the numbers of at most `most` of them.
+/// Parses the tasks of an array, and stores at most `most` of their numbers.
 pub(super) fn array(text: &str, most: u64) -> Result<Array, Unreadable> {
     let wrong = || Unreadable(format!("found `{}`: expected array tasks such as 1-10:2,12%4", shown(text)));
     let number = |text: &str| text.parse::<u64>().map_err(|_| wrong());
@@ -304,7 +309,8 @@ pub(super) enum Features {
 }
 
 impl Features {
-    /// Parses a combination of features. Returns `None` if the text also has counts of nodes, or one choice for all nodes.
+    /// Parses a combination of features. Returns `None` if the text also contains counts of nodes, or
+    /// requires one choice for all nodes.
     pub fn parse(text: &str) -> Option<Self> {
         if text.is_empty() {
             return Some(Self::Any);

@@ -1,4 +1,4 @@
-//! Dumps as snapshots, and snapshots as texts that tests compare.
+//! Functions that import dumps as snapshots, and that describe snapshots as texts for comparison.
 
 use std::collections::BTreeMap;
 use std::io::Cursor;
@@ -9,7 +9,8 @@ use evenhand_problem::format::{Source, snapshot_to_json};
 use evenhand_problem::snapshot::System;
 use evenhand_problem::{Rational, Snapshot};
 
-/// Imports dumps. The snapshot is written and read again, so that the reader of snapshots checks it.
+/// Imports dumps. The snapshot is written and read again, so that the reader of snapshots checks the
+/// snapshot.
 pub fn import(system: System, files: &[(&str, &str)], merge: &str) -> Result<Snapshot, String> {
     let inputs =
         files.iter().map(|(name, text)| Input::new(*name, Cursor::new(text.as_bytes().to_vec())).unwrap());
@@ -22,7 +23,7 @@ pub fn import(system: System, files: &[(&str, &str)], merge: &str) -> Result<Sna
     Ok(made)
 }
 
-/// Imports dumps with only equal servers in one class.
+/// Imports dumps so that only identical servers form a class.
 pub fn exactly(system: System, files: &[(&str, &str)]) -> Snapshot {
     import(system, files, "0").unwrap_or_else(|error| panic!("{error}"))
 }
@@ -33,13 +34,14 @@ pub fn refuses(system: System, files: &[(&str, &str)], expected: &str) {
     assert!(found.contains(expected), "found: {found}\nexpected: {expected}");
 }
 
-/// Returns the data that are left out, by description: the count and the names.
+/// Returns the count and the names of the data that are left out, keyed by their description.
 pub fn left_out(snapshot: &Snapshot) -> BTreeMap<&str, (u64, Vec<&str>)> {
     let list = snapshot.not_modelled.iter();
     list.map(|of| (of.what.as_str(), (of.count, of.names.iter().map(String::as_str).collect()))).collect()
 }
 
-/// Describes each user: its demand, its running and waiting tasks, its classes and its gang.
+/// Describes each user: its demand, the numbers of its running and waiting tasks, its classes and its gang
+/// size.
 pub fn users(snapshot: &Snapshot) -> Vec<String> {
     let problem = &snapshot.problem;
     let waiting = snapshot.waiting_by_user();

@@ -1,4 +1,4 @@
-//! The importer of three tables.
+//! Tests of the importer of three tables.
 
 use evenhand_problem::Rational;
 use evenhand_problem::snapshot::System;
@@ -79,7 +79,7 @@ fn errors_name_the_column() {
     refuses(System::Csv, &[("s", "")], "s: the file is empty: expected a table");
 }
 
-/// A waiting task may fit on a server, but not into the rounded capacity of its class.
+/// A waiting task may fit on a server, but not into the rounded capacity of the server's class.
 #[test]
 fn a_task_that_fits_only_before_rounding_stays_a_user() {
     let servers = "server,count,cpu\nn1,1,100\nn2,1,101\nn3,1,101\nn4,1,100.5\n";

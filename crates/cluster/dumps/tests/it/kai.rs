@@ -1,4 +1,5 @@
-//! KAI: a small snapshot in the format of its interface, also in a zip archive, and dumps that are refused.
+//! Tests of KAI: a small snapshot in the format of its interface, the same snapshot in a zip archive, and
+//! dumps that are refused.
 
 use std::io::{Cursor, Write};
 
@@ -49,7 +50,8 @@ fn queues_are_groups() {
     assert_eq!((dept.priority, team.priority, team.parent), (200, 100, Some(0)));
     assert_eq!((dept.weight.clone(), team.weight.clone()), (Rational::from(3), Rational::from(1)));
     let of = |amounts: [(usize, (i64, i64)); 3]| Some(amounts.map(|(r, x)| (r, Rational::from(x))).to_vec());
-    // An unlimited quota is the capacity of the cluster, up to the limit. A unit of memory has a million bytes.
+    // An unlimited quota counts as the capacity of the cluster, up to the limit. A unit of memory is a
+    // million bytes.
     assert_eq!(dept.guarantee, of([(0, (8, 1)), (1, (250_000, 1)), (2, (4, 1))]));
     assert_eq!(team.guarantee, of([(0, (3, 2)), (1, (0, 1)), (2, (5, 2))]));
     assert_eq!(dept.limit, [(0, Rational::from(8))]);
@@ -67,7 +69,7 @@ fn queues_are_groups() {
         left_out["over-quota weights that differ by resource: that of the GPUs counts for all"].1,
         ["dept"]
     );
-    // Pods of a group that is not preemptible are never stopped.
+    // Pods of a group that is not preemptible are protected.
     assert!(snapshot.constraints.iter().any(|of| of.protected));
     assert!(!left_out.keys().any(|what| what.contains("topologyConstraint")));
 }
@@ -110,7 +112,7 @@ fn errors_name_the_place() {
     refuses(System::Kai, &[("dump", "{\"pods\": []}")], "dump: the field `kind` is missing");
 }
 
-/// Returns a zip archive of one file with its checksum and size after it, as Go writes it.
+/// Returns a zip archive of one file. The checksum and the size come after the file, as Go writes them.
 fn zip(text: &str, is_wide: bool) -> Vec<u8> {
     let mut deflated = DeflateEncoder::new(Vec::new(), Compression::fast());
     deflated.write_all(text.as_bytes()).unwrap();

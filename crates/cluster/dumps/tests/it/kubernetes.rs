@@ -1,4 +1,5 @@
-//! Kubernetes: effective requests, the nodes that pods may use, the demand of daemons, JSON and YAML, and hostile dumps.
+//! Tests of Kubernetes: effective requests, the nodes that pods may use, the demand of daemons, JSON and
+//! YAML, and hostile dumps.
 
 use evenhand_dumps::{Options, snapshot};
 use evenhand_import::Input;
@@ -41,7 +42,7 @@ fn one(items: &[String]) -> evenhand_problem::Snapshot {
     exactly(System::Kubernetes, &[("dump", &list(items))])
 }
 
-/// Returns the CPU request of a pod with this specification.
+/// Returns the CPU request of a pod with the specification `spec`.
 fn request(spec: &str) -> String {
     let pod = format!(r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{{spec}}}}}"#);
     let snapshot = one(&[node("a", "100", "1Gi", ""), pod]);
@@ -58,7 +59,7 @@ fn the_effective_request() {
     let init = |list: &[String]| format!(r#"{two}, "initContainers": [{}]"#, list.join(","));
     assert_eq!(request(&init(&[container("2", ""), container("1", "")])), "2");
     assert_eq!(request(&init(&[container("1", sidecar), container("1", "")])), "5/2");
-    // The second init container runs next to the sidecar.
+    // The second init container runs at the same time as the sidecar.
     assert_eq!(request(&init(&[container("1", sidecar), container("2", "")])), "3");
     assert_eq!(request(&init(&[container("2", ""), container("1", sidecar)])), "5/2");
     assert_eq!(request(&format!(r#"{two}, "overhead": {{"cpu": "250m"}}"#)), "7/4");
@@ -176,7 +177,8 @@ fn conditions_that_are_not_modelled_are_named() {
     assert_eq!(snapshot.waiting_by_user(), [3]);
 }
 
-/// Servers within 1.5 % are one class with rounded capacity, except for a server whose tasks do not fit into this capacity.
+/// Servers whose capacities differ by at most 1.5 % become one class with rounded capacity. A server whose
+/// tasks do not fit into this capacity stays outside.
 #[test]
 fn similar_nodes_are_merged_and_the_loss_is_stated() {
     let mut items = vec![
@@ -206,10 +208,10 @@ fn json_and_yaml_say_the_same() {
     let snapshot = exactly(System::Kubernetes, &[("dump", yaml)]);
     assert_eq!(classes(&snapshot), [format!("2 x node: 8 {}", 1 << 30)]);
     assert_eq!(users(&snapshot), ["default/1: cpu 1/2; 1 run, 0 wait; all"]);
-    // A file may have several documents, as from two calls of `kubectl`.
+    // A file may contain several documents, for example from two calls of `kubectl`.
     let text = format!("{}\n{}\n", node("a", "8", "1Gi", ""), running("p", "a"));
     assert_eq!(exactly(System::Kubernetes, &[("dump", &text)]).problem.n_users(), 1);
-    // The elements of a list from the raw API have no kind.
+    // The elements of a list from the raw API do not state their kind.
     let pods = r#"{"kind": "PodList", "items": [{"metadata": {"name": "p"}, "spec": {"nodeName": "a", "containers": [{"resources": {"requests": {"cpu": "1"}}}]}}]}"#;
     assert_eq!(
         exactly(System::Kubernetes, &[("n", &node("a", "8", "1Gi", "")), ("p", pods)]).problem.n_users(),
@@ -292,8 +294,8 @@ fn errors_name_the_place() {
 const NO_NODES: &str = "no file has nodes: add the output of kubectl get nodes,pods -A -o json";
 const NO_PODS: &str = "no file has pods: add the output of kubectl get nodes,pods -A -o json";
 
-/// A `List` without pods may come from a cluster without pods, or from a command that did not ask for pods. A `PodList` proves
-/// that they were asked for.
+/// A `List` without pods may come from a cluster without pods, or from a command that did not ask for pods. A
+/// `PodList` proves that the command asked for pods.
 #[test]
 fn empty_lists_of_one_kind() {
     let nodes = list(&[node("a", "8", "8Gi", "")]);
@@ -301,12 +303,12 @@ fn empty_lists_of_one_kind() {
     let snapshot = exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", pods)]);
     assert_eq!((snapshot.problem.n_users(), classes(&snapshot).len()), (0, 1));
     refuses(System::Kubernetes, &[("nodes", &nodes), ("pods", &list(&[]))], NO_PODS);
-    // Finished pods prove that pods were asked for.
+    // Finished pods prove that the command asked for pods.
     let ended = list(&[pod("p", "1", "", r#""phase": "Succeeded""#)]);
     assert_eq!(exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", &ended)]).problem.n_users(), 0);
 }
 
-/// A sum of readable numbers may have too many digits to be read again, and is then refused.
+/// A sum of readable numbers may have too many digits to be read again. Such a dump is refused.
 #[test]
 fn sums_with_too_many_digits() {
     let long = r#""containers": [{"resources": {"requests": {"cpu": "1e399"}}}, {"resources": {"requests": {"cpu": "1n"}}}]"#;
@@ -334,7 +336,7 @@ fn sums_with_too_many_digits() {
     );
 }
 
-/// Servers with thousands of resources.
+/// Servers may have thousands of resources.
 #[test]
 fn thousands_of_resources() {
     let resources: Vec<String> = (0..9_000).map(|r| format!(r#""x/{r:x}": 1"#)).collect();
@@ -351,7 +353,7 @@ fn thousands_of_resources() {
     assert_eq!((snapshot.problem.resources().len(), snapshot.problem.n_servers()), (9_000, 1));
 }
 
-/// A few lines that would need gigabytes, or a deep stack.
+/// A few lines that would need gigabytes of memory or a deep stack are refused.
 #[test]
 fn hostile_dumps() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
@@ -393,7 +395,8 @@ fn published_dumps() {
     assert!(found.contains("no file has nodes"), "{found}");
 }
 
-/// Events name the pods that were stopped, and the pod for which they were stopped by its UID or, in old versions, by its name.
+/// Events name the stopped pods. They also name the pod for which each pod was stopped, by its UID or, in old
+/// versions, by its name.
 #[test]
 fn events_of_stopped_pods() {
     let event = |name: &str, reason: &str, message: &str| {

@@ -1,4 +1,5 @@
-//! Kueue: cohorts, flavours, limits, and workloads with and without pods, in both versions of its API.
+//! Tests of Kueue: cohorts, flavours, limits, and workloads with and without pods, in both versions of its
+//! API.
 
 use evenhand_problem::snapshot::System;
 use evenhand_problem::{Rational, Snapshot};
@@ -139,7 +140,7 @@ fn quotas_become_guarantees_limits_and_amounts_to_lend() {
     }
 }
 
-/// Admitted workloads without running pods count for their queue, and all other tasks keep their servers.
+/// Admitted workloads without running pods count for their queue. All other tasks stay on their servers.
 #[test]
 fn admitted_work_without_pods_is_on_no_server() {
     let mut items = cluster("v1beta1");
@@ -172,7 +173,7 @@ fn tasks_that_may_not_start_are_named() {
     assert_eq!(snapshot.waiting, []);
 }
 
-/// Only workloads that tolerate the taint of a flavour may use the flavour.
+/// Only workloads that tolerate the taint of a flavour may use this flavour.
 #[test]
 fn taints_of_flavours() {
     let mut items = cluster("v1beta1");
@@ -203,7 +204,8 @@ fn dumps_that_lack_a_kind() {
             format!("no file has {plural}: add the output of kubectl get nodes,pods,clusterqueues,");
         refuses(System::Kueue, &[("dump", &dump(&without(kind)))], &expected);
     }
-    // Workloads may be missing if all queues report that they are empty. A list of workloads may also be empty.
+    // Workloads may be missing if all queues report that they are empty, and a list of workloads may be
+    // empty.
     let mut idle = without("Workload");
     let list = r#"{"kind": "WorkloadList", "items": []}"#;
     exactly(System::Kueue, &[("dump", &dump(&idle)), ("workloads", list)]);
@@ -215,7 +217,7 @@ fn dumps_that_lack_a_kind() {
     refuses(System::Kueue, &[("dump", &dump(&idle))], "no file has workloads");
 }
 
-/// Returns two queues of a cohort: `a` has 14 workloads of 16, and four workloads of `b` wait.
+/// Returns two queues of a cohort: the workloads of `a` use 14 units of 16, and four workloads of `b` wait.
 fn by_quota(flavour: &Value, admitted: bool) -> Vec<Value> {
     let local = |name: &str| json!({"kind": "LocalQueue", "metadata": {"name": name, "namespace": "ns"}, "spec": {"clusterQueue": name}});
     let quota = json!([quota("gpu", 8, &json!({}))]);
@@ -231,7 +233,8 @@ fn by_quota(flavour: &Value, admitted: bool) -> Vec<Value> {
     items
 }
 
-/// Without nodes, a class has the quota of a flavour, and nothing is known about single servers.
+/// Without nodes in the dump, the capacity of a class is the quota of a flavour, and the snapshot has no
+/// single servers.
 #[test]
 fn quota_without_nodes() {
     let snapshot = read(&by_quota(&json!({}), true));
@@ -243,13 +246,13 @@ fn quota_without_nodes() {
     assert!(
         left_out.keys().any(|what| what.starts_with("servers: no file has nodes, so quota alone decides"))
     );
-    // Pods of admitted workloads on nodes that are not in the dump change nothing.
+    // Pods of admitted workloads on nodes that are not in the dump do not change the problem.
     let mut items = by_quota(&json!({}), true);
     items.extend((0..14).map(|k| pod(&format!("p{k}"), &format!("uid-a{k}"), "somewhere")));
     assert_eq!(read(&items).problem, snapshot.problem);
 }
 
-/// If a node group is scaled to zero, the dump has nodes, but no node of the flavour.
+/// If a node group is scaled to zero, the dump has nodes, but no nodes of the flavour.
 #[test]
 fn quota_of_a_flavour_without_nodes() {
     let mut items = by_quota(&json!({"pool": "gpu"}), false);
@@ -262,14 +265,15 @@ fn quota_of_a_flavour_without_nodes() {
     let what = left_out.iter().find(|(what, _)| what.starts_with("flavours without a node in the dump"));
     assert_eq!(what.unwrap().1.1, ["gpu"]);
     assert_eq!(left_out["servers that no task of the dump may use"].1, ["cpu0"]);
-    // With one node of the flavour in the dump, nodes decide instead of quotas.
+    // If the dump has one node of the flavour, nodes are used instead of quotas.
     items.push(json!({"kind": "Node", "metadata": {"name": "g", "labels": {"pool": "gpu"}}, "status": {"allocatable": {"cpu": "2"}}}));
     let snapshot = read(&items);
     assert_eq!(crate::common::classes(&snapshot), ["1 x g: 2 0"]);
     assert!(snapshot.allocation.placements.is_some());
 }
 
-/// A workload of a queue with two resource groups uses one flavour of each, and a class has the quotas of both.
+/// A workload of a queue with two resource groups uses one flavour of each resource group. A class has the
+/// quotas of both flavours.
 #[test]
 fn quotas_of_two_resource_groups() {
     let mut items = by_quota(&json!({}), false);
@@ -317,7 +321,7 @@ fn errors_name_the_place() {
     );
 }
 
-/// The conditions of stopped workloads, in the words of several versions.
+/// The conditions of stopped workloads are read in the words of several versions.
 #[test]
 fn conditions_say_who_was_stopped_for_whom() {
     let mut items = cluster("v1beta1");
@@ -352,7 +356,7 @@ fn conditions_say_who_was_stopped_for_whom() {
             condition("Preempted", true, "InCohortFairSharing", &message),
         ]),
     );
-    // The UID of an owner also identifies the workload. Here the workload runs again.
+    // The UID of an owner identifies the workload too. This workload runs again.
     let job = "Previously: Preempted to accommodate a workload (UID: UNKNOWN, JobUID: job-3) due to reclamation within the cohort while borrowing";
     add(&mut items[w1], json!([condition("Preempted", false, "QuotaReserved", job)]));
     items[w3]["metadata"]["ownerReferences"] = json!([{"kind": "Job", "name": "j", "uid": "job-3"}]);

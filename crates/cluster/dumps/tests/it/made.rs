@@ -1,5 +1,5 @@
-//! Random clusters that are written in the format of every system. The imported snapshots have the same sums, guarantees and
-//! servers of tasks.
+//! Tests of random clusters that are written in the format of every system. The imported snapshots have the
+//! same sums, guarantees and servers of tasks as the clusters.
 
 mod forms;
 
@@ -13,14 +13,14 @@ use rand_pcg::Pcg64Mcg;
 use crate::common::import;
 use forms::{FORMS, Form, plus};
 
-/// Amounts in thousandths of a processor, MiB and GPUs.
+/// Amounts of three resources: thousandths of a processor, MiB of memory, and GPUs.
 type Amounts = [u64; 3];
 
 struct Server {
     name: String,
-    /// The capacity for tasks.
+    /// The capacity that tasks can use.
     has: Amounts,
-    /// The additional capacity that other pods use.
+    /// The additional capacity that pods other than tasks use.
     foreign: Amounts,
     is_open: bool,
 }
@@ -127,7 +127,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
         });
         sums.into_iter().map(|(name, all)| (name, ours(sum(all.iter())))).collect::<BTreeMap<_, _>>()
     };
-    // The running tasks, by queue and by server.
+    // Compare the running tasks by queue and by server.
     assert_eq!(of_users(&|n| snapshot.allocation.total(n)), of_tasks(&|task| task.on.is_some()));
     let running = snapshot.running.iter().flat_map(|running| {
         let server = snapshot.servers[running.server][running.index as usize].clone();
@@ -136,7 +136,8 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
     let on =
         made.tasks.iter().filter_map(|task| Some(((form.task)(task), made.servers[task.on?].name.clone())));
     assert_eq!(running.collect::<BTreeSet<_>>(), on.collect::<BTreeSet<_>>());
-    // The waiting tasks. Without rounding, these are all tasks that fit on an open server without other tasks.
+    // Compare the waiting tasks. Without rounding, they are all tasks that fit on an open server without
+    // other tasks.
     let waits = snapshot.waiting_by_user();
     let left_out = |what: &str| -> u64 {
         snapshot.not_modelled.iter().filter(|of| of.what.starts_with(what)).map(|of| of.count).sum()
@@ -153,7 +154,8 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
     } else {
         assert_eq!(waits.iter().sum::<u64>(), 0);
     }
-    // The capacity, including rounded amounts. Closed servers have the demand of their tasks.
+    // Compare the capacity, including rounded amounts. The capacity of a closed server is the demand of its
+    // tasks.
     let kept: BTreeSet<&String> = snapshot.servers.iter().flatten().collect();
     let of_kept = made.servers.iter().enumerate().filter(|(_, server)| kept.contains(&server.name)).map(
         |(s, server)| {
@@ -178,7 +180,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
         assert!(!is_exact || rounded.is_zero());
         assert_eq!(&problem.total_capacity()[at] + rounded, *there);
     }
-    // The tree with its guarantees and limits.
+    // Compare the tree with its guarantees and limits.
     for (q, queue) in made.queues.iter().enumerate() {
         let name = (form.group)(made, q);
         let group = groups.list().iter().find(|group| group.name == name).unwrap();
@@ -206,7 +208,7 @@ fn compare(form: &Form, made: &Made, snapshot: &Snapshot, is_exact: bool) {
     }
 }
 
-/// `EVENHAND_SNAPSHOTS` is the number of clusters.
+/// The environment variable `EVENHAND_SNAPSHOTS` sets the number of clusters.
 #[test]
 fn written_dumps_are_read() {
     let many = std::env::var("EVENHAND_SNAPSHOTS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
@@ -214,7 +216,7 @@ fn written_dumps_are_read() {
     for seed in 0..many {
         for form in &FORMS {
             let mut made = made(seed);
-            // Slurm assigns whole processors, and its text has no empty list of jobs.
+            // Slurm assigns whole processors. Its text format has no empty list of jobs.
             if form.system == System::Slurm {
                 made.tasks.retain(|task| task.asks[0] % 1000 == 0);
             }

@@ -1,4 +1,4 @@
-//! Mesos: a small dump, two published dumps, and dumps that are refused.
+//! Tests of Mesos: a small dump, two published dumps, and dumps that are refused.
 
 use std::collections::BTreeMap;
 
@@ -94,8 +94,8 @@ fn errors_name_the_place() {
     refuses(System::Mesos, &[("roles", &slashes)], "bytes: expected at most 1024");
 }
 
-/// A real cluster of six agents and five frameworks with 131 running tasks. This number and the sums below were
-/// computed independently.
+/// A real cluster of six agents and five frameworks with 131 running tasks. This number and the sums below
+/// were computed by other means.
 #[test]
 fn published_dumps() {
     let Some(folder) = data::data("fixtures_mesos") else { return };
@@ -109,7 +109,7 @@ fn published_dumps() {
     let held = |r: usize| -> Rational {
         problem.users().iter().zip(&totals).map(|(user, x)| Rational::from(&user.base_demand()[r] * x)).sum()
     };
-    // The processors are 50 + 2 + 88.51 + 0.6.
+    // The processors in use are 50 + 2 + 88.51 + 0.6.
     assert_eq!(held(0), Rational::from((14_111, 100)));
     assert_eq!(held(1), Rational::from((256_000u64 + 1_024 + 338_068 + 2_304) << 20));
     assert_eq!(problem.n_single_servers(), 6);

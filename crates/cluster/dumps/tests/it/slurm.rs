@@ -1,4 +1,4 @@
-//! Slurm: a real cluster of 30 nodes, text and JSON of other versions, and dumps that are refused.
+//! Tests of Slurm: a real cluster of 30 nodes, text and JSON of other versions, and dumps that are refused.
 
 use std::io::Read;
 use std::path::Path;
@@ -17,8 +17,8 @@ fn fixture(names: &[&str]) -> Snapshot {
     snapshot(System::Slurm, inputs, &Options::default()).unwrap()
 }
 
-/// A cluster with 20 nodes of 64 processors and 8 GPUs, and 10 nodes that no job may use. There are 24 jobs of 4 GPUs, 8 of which
-/// wait, and an array of 60 tasks of 2 GPUs, 12 of which wait.
+/// A cluster with 20 nodes of 64 processors and 8 GPUs, and 10 nodes that no job may use. There are 24 jobs
+/// with 4 GPUs, of which 8 wait. An array has 60 tasks with 2 GPUs, of which 12 wait.
 #[test]
 fn a_real_cluster() {
     let snapshot = fixture(&["nodes.txt", "squeue.json.gz", "sshare.txt", "associations.txt"]);
@@ -178,7 +178,7 @@ fn users_of_an_account_are_groups_with_their_shares_and_limits() {
     assert!(left_out.keys().any(|what| what.starts_with("usage over time, by which Slurm ranks")));
 }
 
-/// JSON of newer versions, in which numbers are objects, and states and features are lists.
+/// JSON of newer versions is read. In these versions numbers are objects, and states and features are lists.
 #[test]
 fn json_of_newer_versions() {
     let nodes = r#"{"nodes": [{"name": "a", "state": ["IDLE"], "cpus": 8, "effective_cpus": 7, "real_memory": 100,
@@ -296,7 +296,7 @@ fn record(id: u32, name: &str, user: &str, more: &str) -> String {
 
 const NODE: &str = "NodeName=n1 CPUTot=8 RealMemory=1000 State=IDLE Partitions=p\n";
 
-/// Texts that a user writes into a job are not read as fields.
+/// Texts that a user writes into a job are not mistaken for fields.
 #[test]
 fn texts_of_users_are_not_fields() {
     let plain = exactly(System::Slurm, &[("n", NODE), ("j", &record(2, "x", "mallory", ""))]);
@@ -340,7 +340,7 @@ fn gpus(id: u32, tres: &str, more: &str) -> String {
     record(id, "x", "bio", more).replace("cpu=1,mem=1M,node=1", &format!("cpu=1,{tres}"))
 }
 
-/// A limit on a type counts only jobs that request the type.
+/// A limit on a type counts only jobs that request this type.
 #[test]
 fn limits_on_types_of_generic_resources() {
     let limits = "Account|User|Share|GrpTRES\nbio||1|gres/gpu:h100=1,node=3,billing=500\nbio|ann|1|cpu=10\n";
@@ -348,7 +348,7 @@ fn limits_on_types_of_generic_resources() {
         gpus(1, "gres/gpu=1,gres/gpu:h100=1", ""),
         gpus(2, "gres/gpu=4,gres/gpu:a100=4", ""),
         gpus(3, "gres/gpu=1", ""),
-        // Only the request by node or by job states the type.
+        // Only the request by node or by job names the type.
         gpus(4, "gres/gpu=2", "TresPerNode=gres:gpu:h100:2"),
         gpus(5, "gres/gpu=3", "Command=x TresPerJob=gres/gpu:h100=3"),
     ];
@@ -373,7 +373,7 @@ fn limits_on_types_of_generic_resources() {
     for other in ["node", "billing"] {
         assert_eq!(left_out[format!("limits of associations: GrpTRES {other}").as_str()].1, ["bio"]);
     }
-    // A limit on a type that no job requests is dropped.
+    // A limit on a type that no job requests is removed.
     let snapshot = files(&jobs[1]);
     let bio = snapshot.problem.groups().list().iter().find(|group| group.name == "bio").unwrap();
     assert_eq!((snapshot.problem.resources().len(), bio.limit.len()), (3, 0));
@@ -381,7 +381,7 @@ fn limits_on_types_of_generic_resources() {
     assert_eq!(self::left_out(&snapshot)[unasked].1, ["gres/gpu:h100"]);
 }
 
-/// A node with devices of two types has a capacity of each type.
+/// A node with devices of two types has a capacity for each type.
 #[test]
 fn types_of_mixed_nodes() {
     let nodes = "NodeName=m CPUTot=32 RealMemory=1000 Gres=gpu:a100:2,gpu:v100:1 State=MIXED Partitions=p\n";
@@ -405,7 +405,7 @@ fn throttles_of_arrays() {
         let throttled = left_out.iter().find(|(what, _)| what.contains("beyond their throttle")).unwrap();
         assert_eq!(throttled.1, &(3, vec!["12_5", "12_7", "12_9"]));
     }
-    // If two tasks are running, no other task may start.
+    // If two tasks of the array run, no other task may start.
     let second = runs.replace("JobId=13", "JobId=14").replace("TaskId=1 ", "TaskId=2 ");
     let snapshot = exactly(System::Slurm, &[("n", NODE), ("j", &[waits, runs, &second].concat())]);
     assert_eq!(snapshot.waiting, []);
@@ -434,7 +434,7 @@ fn jobs_that_wait_for_a_limit() {
     assert_eq!(names("waiting tasks of jobs that may not start now: AssocGrpNodeLimit"), ["2"]);
 }
 
-/// Returns the names of the reported numbers about the cluster, and about the shares of levels.
+/// Returns the names of the reported numbers about the cluster and about the shares of levels.
 fn totals(snapshot: &Snapshot) -> Vec<&str> {
     let all = ["g_user_assoc_count", "level_shares", "RawUsage"];
     let reported =
@@ -460,15 +460,15 @@ fn some_accounts_of_sshare() {
         totals(&read(&[root, bio, rest, of_rest])).into_iter().map(str::to_owned).collect::<Vec<_>>();
     whole.sort_unstable();
     assert_eq!(whole, ["RawUsage", "g_user_assoc_count", "level_shares", "level_shares"]);
-    // The users of an account are not listed, as without -a.
+    // Without `-a`, `sshare` does not list the users of an account.
     let snapshot = read(&[root, bio, rest]);
     let mut found = totals(&snapshot);
     found.sort_unstable();
     assert_eq!(found, [&["RawUsage"], &all[..]].concat());
-    // An account is not listed, as with -A, so the level is not complete.
+    // With `-A`, `sshare` does not list an account, so the level is not complete.
     let snapshot = read(&[root, bio]);
     assert_eq!(totals(&snapshot), ["RawUsage"]);
-    // The root is not listed.
+    // The root account is not listed.
     let snapshot = read(&[&bio.replace(" bio|", "bio|")]);
     assert_eq!(totals(&snapshot), Vec::<&str>::new());
     assert!(
@@ -476,7 +476,7 @@ fn some_accounts_of_sshare() {
     );
 }
 
-/// An empty list of jobs says that no job runs or waits.
+/// An empty list of jobs states that no job runs or waits.
 #[test]
 fn lists_of_no_jobs() {
     for jobs in [r#"{"jobs": [], "meta": {}}"#, "No jobs in the system\n"] {
@@ -485,7 +485,7 @@ fn lists_of_no_jobs() {
     }
 }
 
-/// Published dumps of other versions.
+/// Published dumps of other versions are read.
 #[test]
 fn published_dumps() {
     let Some(folder) = data::data("fixtures_slurm") else { return };
@@ -556,7 +556,7 @@ fn times_of_jobs_in_text_and_in_json() {
     let waits = || ("9".to_owned(), None, None, Some(5));
     let update = r#", "last_update": {"set": true, "number": 1086410}"#;
     assert_eq!(read(update), [("7".to_owned(), Some(2 * day), Some(day - 10), None), waits()]);
-    // Without the time of the dump it is not known how much is left.
+    // Without the time of the dump, the time that is left is not known.
     assert_eq!(read(""), [("7".to_owned(), Some(2 * day), None, None), waits()]);
 }
 

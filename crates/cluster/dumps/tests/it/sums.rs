@@ -1,4 +1,4 @@
-//! The sums of a snapshot, compared with sums that are computed directly from the dump.
+//! Tests that compare the sums of a snapshot with sums that are computed directly from the dump.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -37,8 +37,8 @@ fn plus(a: &Amounts, b: &Amounts) -> Amounts {
     sum
 }
 
-/// Returns the request of a generated pod, which has one container, perhaps a sidecar and an init container after it, and
-/// perhaps an overhead.
+/// Returns the request of a generated pod. The pod has one container. It may also have a sidecar, an init
+/// container after the sidecar, and an overhead.
 fn request(spec: &Value) -> Amounts {
     let main = amounts(&spec["containers"][0]["resources"]["requests"]);
     let inits = spec["initContainers"].as_array().cloned().unwrap_or_default();
@@ -57,7 +57,7 @@ fn without_zeros(amounts: Amounts) -> Amounts {
     amounts.into_iter().filter(|(_, x)| !x.is_zero()).collect()
 }
 
-/// Compares a snapshot with its dump. They may differ only by the amounts that the snapshot states.
+/// Compares a snapshot with its dump. Their sums may differ only by the amounts that the snapshot states.
 fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
     let problem = &snapshot.problem;
     let named = |r: usize| problem.resources()[r].clone();
@@ -71,7 +71,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
     let workload =
         |pod: &Value| workloads.get(pod["metadata"]["ownerReferences"][0]["uid"].as_str().unwrap()).copied();
     let is_task = |pod: &Value| if is_kueue { workload(pod).is_some() } else { !is_daemon(pod) };
-    // The capacity of each node without pods that are not tasks.
+    // The capacity of each node, from which the demand of pods that are not tasks is subtracted below.
     let mut capacity: HashMap<String, Amounts> = kind("Node")
         .map(|node| {
             (node["metadata"]["name"].as_str().unwrap().to_owned(), amounts(&node["status"]["allocatable"]))
@@ -113,7 +113,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         );
         on.insert(name, node.to_owned());
     }
-    // The usage of each group.
+    // Compare the usage of each group.
     let groups = problem.groups();
     let mut found: BTreeMap<String, Amounts> = BTreeMap::new();
     for (n, user) in problem.users().iter().enumerate() {
@@ -126,13 +126,14 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         demand.for_each(|(r, x)| *of.entry(named(*r)).or_default() += Rational::from(x * &tasks));
     }
     assert_eq!(found, held);
-    // Each task runs on the same server as in the dump.
+    // Compare the servers of tasks: each task runs on the same server as in the dump.
     let names = snapshot.running.iter().flat_map(|running| {
         let server = &snapshot.servers[running.server][running.index as usize];
         running.names.iter().map(move |name| (name.clone(), server.clone()))
     });
     assert_eq!(names.collect::<HashMap<_, _>>(), on);
-    // The capacity, including rounded amounts. Closed servers have the demand of their tasks.
+    // Compare the capacity, including rounded amounts. The capacity of a closed server is the demand of its
+    // tasks.
     let left_out: u64 = snapshot
         .not_modelled
         .iter()
@@ -146,7 +147,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         let has = if open[name] { capacity[name].clone() } else { runs_on[name.as_str()].clone() };
         expected = plus(&expected, &has);
     }
-    // Classes whose servers have no names are quotas.
+    // A class whose servers have no names stands for quotas.
     let is_named = |i: usize| snapshot.servers.get(i).is_some_and(|names| !names.is_empty());
     for (_, class) in problem.servers().iter().enumerate().filter(|(i, _)| !is_named(*i)) {
         let amounts = class.capacity().entries().iter().map(|(r, x)| (named(*r), x.clone()));
@@ -158,7 +159,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         let stated = &problem.total_capacity()[r] + rounded;
         assert_eq!(stated, expected.get(name).cloned().unwrap_or_default(), "{name}");
     }
-    // Waiting tasks, including the waiting tasks that are left out.
+    // Compare the waiting tasks, including those that are left out.
     let waits: u64 = if is_kueue {
         kind("Workload")
             .filter(|of| of["status"]["admission"].is_null())
@@ -196,7 +197,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
     );
 }
 
-/// Returns the number of finished pods of admitted workloads. To Kueue they still use quota.
+/// Returns the number of finished pods of admitted workloads. In Kueue such pods still use quota.
 fn finished_of_admitted(dump: &Value) -> u64 {
     let done = dump["items"]
         .as_array()
@@ -210,7 +211,8 @@ fn admitted_beyond(snapshot: &Snapshot, placed: usize) -> Rational {
     snapshot.allocation.totals().iter().sum::<Rational>() - Rational::from(placed)
 }
 
-/// Small clusters with all special cases. `EVENHAND_SNAPSHOTS` is the number of clusters.
+/// Small clusters cover all special cases. The environment variable `EVENHAND_SNAPSHOTS` sets the number of
+/// clusters.
 #[test]
 fn sums_are_those_of_the_dump() {
     let many = std::env::var("EVENHAND_SNAPSHOTS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
@@ -235,7 +237,7 @@ fn sums_are_those_of_the_dump() {
                     compare(&dump, &snapshot, kueue.is_some());
                     assert!(merge != "0" || snapshot.rounded.is_empty());
                 }
-                // An import fails only if no node is ready or there are no pods.
+                // An import may fail only if no node is ready or the dump has no pods.
                 Err(error) => {
                     let is_known =
                         error.contains("no server that a task may use") || error.contains("no file has");
@@ -246,7 +248,7 @@ fn sums_are_those_of_the_dump() {
     }
 }
 
-/// Many nodes with slightly different capacities become few classes.
+/// Many nodes with slightly different capacities become only a few classes.
 #[test]
 fn many_jittered_nodes_are_few_classes() {
     let size = ClusterSize { nodes: 400, pods: 800, queues: 20, kueue: Some("v1beta2"), odd: false };

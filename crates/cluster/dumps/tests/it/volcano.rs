@@ -1,4 +1,4 @@
-//! Volcano: a small dump in the format of its interface, and dumps that are refused.
+//! Tests of Volcano: a small dump in the format of its interface, and dumps that are refused.
 
 use evenhand_problem::Rational;
 use evenhand_problem::snapshot::System;
@@ -54,7 +54,8 @@ fn pods() -> String {
 fn queues_are_groups_and_groups_of_pods_gangs() {
     let snapshot = exactly(System::Volcano, &[("nodes", NODES), ("queues", QUEUES), ("pods", &pods())]);
     let gib = |n: u64| n << 30;
-    // Pods without a group, or whose group is not in the dump, are subtracted from their nodes.
+    // A pod without a group is subtracted from its node. The same applies to a pod whose group is not in the
+    // dump.
     assert_eq!(classes(&snapshot), [format!("1 x n1: 15/2 {}", gib(16)), format!("1 x n2: 7 {}", gib(15))]);
     let small = format!("cpu 1, memory {}", gib(1));
     assert_eq!(
@@ -75,7 +76,7 @@ fn queues_are_groups_and_groups_of_pods_gangs() {
     );
     assert!(groups.iter().all(|group| group.name != "root"));
     assert_eq!(["eng", "ml", "dev", "root/sci"].map(|name| group(name).weight.clone()), [3, 2, 8, 2]);
-    // Queue `ml` deserves 4 processors, without a guarantee of Volcano, so it lends all of them.
+    // Queue `ml` deserves 4 processors and has no guarantee of Volcano, so it lends all 4 processors.
     assert_eq!(group("ml").guarantee, Some(vec![(0, Rational::from(4))]));
     assert_eq!(group("ml").lend, [(0, Rational::from(4))]);
     // A capability of 0 processors is no limit. A guarantee is not lent.
@@ -136,13 +137,12 @@ fn deserved_amounts_are_guaranteed_and_lent() {
         let guarantee = group.guarantee.as_ref().map_or("-".to_owned(), |guarantee| text(guarantee));
         format!("{guarantee}; {}", text(&group.lend))
     };
-    // A queue lends the difference between two amounts: its deserved amount, bounded by its capability, and its
-    // guarantee.
+    // A queue lends the difference between its deserved amount, bounded by its capability, and its guarantee.
     assert_eq!(promised("both"), "cpu 5, memory 1; cpu 3, memory 0");
     assert_eq!(promised("capped"), "cpu 3, memory 4; cpu 3, memory 4");
     assert_eq!(promised("less"), "cpu 2; cpu 0");
     assert_eq!(promised("none"), "-; ");
-    // A queue with subqueues has only its guarantee, without its deserved amount.
+    // A queue with subqueues has only its guarantee. Its deserved amount is ignored.
     assert_eq!(promised("dept"), "cpu 2; cpu 0");
     let left_out = left_out(&snapshot);
     let what = "deserved amounts of queues with subqueues, which count only with `ancestorReclaimLevel`";

@@ -1,4 +1,4 @@
-//! `YuniKorn`: a small dump in the format of its web service, and dumps that are refused.
+//! Tests of `YuniKorn`: a small dump in the format of its web service, and dumps that are refused.
 
 use evenhand_problem::Rational;
 use evenhand_problem::groups::ShareOver;

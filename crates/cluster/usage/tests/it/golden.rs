@@ -1,4 +1,5 @@
-//! Numbers from the schedulers' own tests and documents, and numbers that were computed by hand.
+//! Compares with numbers from the schedulers' own tests and documents, and with numbers that were computed by
+//! hand.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +29,7 @@ fn usage(standings: &Standings, queue: &str) -> Enclosure {
     standings.queues.iter().find(|of| of.queue == queue).unwrap().usage[0].1.clone()
 }
 
-/// If the interval equals the half-life, the samples 8, 0, 4 give the averages 4, 2, 3.
+/// If the interval equals the half-life, the samples 8, 0 and 4 give the averages 4, 2 and 3.
 #[test]
 fn kueue_samples() {
     let table = "queue,resource,from,to,amount\na,gpu,0,60,8\na,gpu,60,120,0\na,gpu,120,180,4\n";
@@ -93,10 +94,11 @@ fn kueue_usage_by_weights() {
     near(&score(&rows(4, 2), "1", &[("cpu", "1"), ("gpu-logical", "5")]).unwrap(), "14");
     near(&score(&rows(0, 10), "1", &[("gpu-logical", "0")]).unwrap(), "0");
     near(&score(&rows(0, 3), "2", &[("gpu-logical", "4")]).unwrap(), "6");
-    // `TestCalculateUsageWithNonPositiveWeight`: the score is infinite, so that the queue comes last.
+    // In `TestCalculateUsageWithNonPositiveWeight` the score is infinite, so that the queue comes last.
     assert_eq!(score(&rows(4, 0), "0", &[]), None);
     assert_eq!(score(&rows(4, 0), "-1", &[]), None);
-    // `TestCalculateEntryPenaltyWithDRAResources`: 5 of 10 minutes; alpha is 1 - 2^-1/2 = .2928932188.
+    // In `TestCalculateEntryPenaltyWithDRAResources` 5 of 10 minutes have passed, so alpha is 1 - 2^-1/2 =
+    // .2928932188.
     let alpha = Rational::from(1) - power_of_half(&q("1/2"), &q("1/1000000000000")).middle();
     near(&Enclosure::of(entry_penalty(&q("4"), &alpha)), "11715728752538/10000000000000");
 }
@@ -106,7 +108,7 @@ fn kueue_entry_penalty_counts_at_once() {
     let mut settings = settings("kueue", "60s", 60);
     settings.every = Some(60 * NANOSECONDS);
     settings.has_entry_penalty = true;
-    // The penalty is 4; it decays to 2 until the next sample. The samples at 0 and at 60 add 4 / 2 and 4.
+    // The penalty is 4, and decays to 2 until the next sample. The samples at 0 and at 60 add 4 / 2 and 4.
     let table = "queue,resource,from,to,amount\na,gpu,0,120,8\n";
     assert_eq!(usage(&judged(table, &settings), "a").exact(), Some(&q("8")));
 }
@@ -164,7 +166,7 @@ fn kai_normalises_by_the_capacity() {
     assert_eq!(usage(&found, "a").exact(), Some(&q("24/100")));
     assert_eq!(usage(&found, "b").exact(), Some(&q("24/100")));
     assert_eq!(found.next().len(), 2);
-    // With a half-life, usage of an hour ago counts half (the same document): the newer usage counts more.
+    // With a half-life, usage of an hour ago counts half (the same document). So the newer usage counts more.
     settings.half_life = Some(parse_duration("1h").unwrap());
     let found =
         judged("queue,resource,from,to,amount\na,gpu,32400,32460,8\nb,gpu,28800,28860,16\n", &settings);
@@ -193,14 +195,14 @@ fn ideal_law() {
         usage(&judged(&table, &settings("slurm", "1h", 3600)), "a").exact(),
         Some(&Rational::from(6 * 3600))
     );
-    // A constant usage that never began counts as h / ln 2 = 1.4426950409 half-lives of usage.
+    // A constant usage that has lasted for very long counts as h / ln 2 = 1.4426950409 half-lives of usage.
     let table = "queue,resource,from,to,amount\na,gpu,0,360000,1\n";
     let found = usage(&judged(table, &settings("slurm", "1h", 360_000)), "a");
     near(&found.times(&q("1/3600")), "14426950408889634/10000000000000000");
 }
 
-/// With a half-life of a minute, .49806 is left after one half-life, and not 1/2. With a long half-life, e^-.693 is
-/// left.
+/// With a half-life of a minute, .49806 of the usage is left after one half-life, and not 1/2. With a long
+/// half-life, e^-.693 is left.
 #[test]
 fn slurm_ticks() {
     assert_eq!(slurm_second(60 * NANOSECONDS), q("59307/60000"));
@@ -223,8 +225,9 @@ fn slurm_ticks() {
     assert!(found.low <= expected && expected <= found.high);
 }
 
-/// Slurm, classic fair share page: the factor is 1 without usage, 1/2 if the usage equals the share, and 1/4 at twice
-/// the share. Fair tree page: the level fair share is 1 if usage equals the share, and infinite without usage.
+/// The classic fair share page of Slurm says that the factor is 1 without usage, 1/2 if the usage equals the
+/// share, and 1/4 at twice the share. The fair tree page says that the level fair share is 1 if usage equals
+/// the share, and infinite without usage.
 #[test]
 fn slurm_factors() {
     let width = q("1/1000000");
@@ -247,7 +250,8 @@ fn slurm_factors() {
     assert_eq!(found.queues[1].level_fair_share.clone().unwrap().unwrap().exact(), Some(&q("6/5")));
 }
 
-/// Volcano, `TestDecayFactor_*`, `TestDecayAllUsage_*`, `TestDecayScenario_10HourJob` and `TestUsageOrdering_RealisticScenario`.
+/// The cases of Volcano's tests `TestDecayFactor_*`, `TestDecayAllUsage_*`, `TestDecayScenario_10HourJob` and
+/// `TestUsageOrdering_RealisticScenario`.
 #[test]
 fn volcano_decays() {
     let factor = |hours: &str| power_of_half(&(q(hours) / 4_u32), &q("1/1000000000000"));
@@ -268,7 +272,7 @@ fn volcano_decays() {
     let found = judged(table, &settings("volcano", "4h", 0));
     let ranks: Vec<_> = found.queues.iter().map(|of| (of.queue.as_str(), of.rank)).collect();
     assert_eq!(ranks, [("ns-c", 1), ("ns-d", 1), ("ns-b", 3), ("ns-a", 4)]);
-    // `TestUsageOrdering_EqualUsageFallsToRunning`.
+    // The case of `TestUsageOrdering_EqualUsageFallsToRunning`.
     let table = "queue,resource,from,to,amount\nl,gpu,0,0,50\nr,gpu,0,0,50\nr,gpu,10,11,1\n";
     let found = judged(table, &settings("volcano", "4h", 10));
     assert_eq!((found.next().len(), found.next()[0].queue.as_str()), (1, "l"));

@@ -1,4 +1,4 @@
-//! Karma's credits: golden values, a plain implementation, and histories.
+//! Tests of Karma's credits: golden values, a plain implementation, and histories.
 
 use evenhand_testkit::plain::karma::quantum;
 use evenhand_usage::{Karma, NANOSECONDS, Settings, judge, parse_duration};
@@ -72,7 +72,7 @@ fn settings(at: i64) -> Settings {
     settings
 }
 
-/// The history states demands of each hour; the fourth quantum begins at 3 h.
+/// The history states the demands of each hour. The fourth quantum begins at 3 h.
 #[test]
 fn histories_are_demands() {
     let mut table = "queue,resource,from,to,amount\n".to_owned();

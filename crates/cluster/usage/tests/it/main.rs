@@ -11,7 +11,7 @@ mod window;
 use evenhand_problem::Rational;
 use evenhand_usage::{History, Law, NANOSECONDS, Settings, UsageError, parse_duration};
 
-/// Returns a number as it is written.
+/// Returns the number that a text states.
 fn q(text: &str) -> Rational {
     text.parse().unwrap()
 }

@@ -1,4 +1,4 @@
-//! Powers of 1/2 within widths.
+//! Tests that powers of 1/2 are enclosed within the requested widths.
 
 use evenhand_problem::Rational;
 use evenhand_usage::{inverse_of_ln_2, power_of_half};
@@ -8,8 +8,8 @@ use rug::ops::Pow;
 
 use crate::q;
 
-/// The power 2^-(p/q), raised to q, is known exactly. The bounds must lie on both sides of it, and be as narrow as
-/// asked.
+/// The q-th power of 2^-(p/q) is known exactly. The q-th powers of the bounds must enclose it, and the bounds
+/// must be as narrow as requested.
 #[test]
 fn powers_are_enclosed() {
     let mut rng = Pcg64::seed_from_u64(59);

@@ -1,4 +1,5 @@
-//! Random histories against a plain implementation, which computes step by step and shares no code.
+//! Compares random histories with a plain implementation, which computes step by step and shares no code with
+//! the library.
 
 use evenhand_problem::Rational;
 use evenhand_testkit::plain::usage::{
@@ -34,7 +35,7 @@ fn agree(found: (&Rational, &Rational), plain: &Bounds, what: &str) {
     assert!(Rational::from(&plain.1 - &plain.0) < narrow, "{what}: plain is wide");
 }
 
-/// Each history has two queues. Their usage and order must agree with the plain implementation.
+/// The usage and the order of the two queues of each history must agree with the plain implementation.
 #[test]
 fn random_histories_equal_the_plain_implementation() {
     for seed in 0..HISTORIES {
@@ -79,7 +80,7 @@ fn random_histories_equal_the_plain_implementation() {
         }
         let [a, b] = &plain;
         let first = standings.queues[0].queue.as_str();
-        // For close usages, Volcano also compares the running amounts.
+        // If usages are close, Volcano also compares the running amounts.
         if law != "volcano" {
             assert!(a.1 >= b.0 || first == "a", "seed {seed}, {law}");
             assert!(b.1 >= a.0 || first == "b", "seed {seed}, {law}");

@@ -1,4 +1,4 @@
-//! Tables and the output of `sacct`, good and bad.
+//! Tests of reading tables and the output of `sacct`, valid and invalid.
 
 use evenhand_import::Input;
 use evenhand_usage::{
@@ -89,7 +89,7 @@ fn sacct_is_read() {
     let mut settings = settings("slurm", "7d", at / NANOSECONDS);
     settings.half_life = None;
     let standings = judge(&history, &settings).unwrap();
-    // One queue uses 4 for an hour, and the other 8 for half an hour.
+    // One queue uses 4 for an hour, and the other queue uses 8 for half an hour.
     assert_eq!(standings.next().len(), 2);
     assert_eq!(standings.queues[0].charged.exact(), Some(&q("14400")));
     let memory = standings.queues.iter().find(|of| of.queue == "physics").unwrap();
@@ -147,7 +147,7 @@ fn sreport_is_read_as_averages_of_users() {
     assert_eq!(standings.queues[0].queue, "bio");
     assert_eq!(standings.queues[0].charged.exact().unwrap(), &q("86400"));
     assert_eq!(standings.queues[1].charged.exact().unwrap(), &q("777600"));
-    // Minutes, and without the column TRES Name: CPUs.
+    // This report is in minutes and has no column TRES Name, so it is about CPUs.
     let minutes =
         SREPORT.replace("TRES Seconds", "CPU Minutes").replace("|TRES Name", "").replace("|gres/gpu", "");
     let history = read(&minutes).unwrap();
@@ -183,7 +183,7 @@ fn range_queries_of_prometheus_are_read() {
     let mut settings = settings("slurm", "1d", 0);
     (settings.half_life, settings.at) = (None, None);
     let standings = judge(&history, &settings).unwrap();
-    // The sample that is missing at 720 counts as nothing: 60 * (8 + 8 + 4).
+    // The sample at 720 is missing and counts as 0: 60 * (8 + 8 + 4).
     assert_eq!(standings.queues[1].charged.exact().unwrap(), &q("1200"));
     assert_eq!(standings.queues[0].charged.exact().unwrap(), &q("90"));
     for (from, to, message) in [

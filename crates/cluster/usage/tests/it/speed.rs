@@ -1,9 +1,9 @@
-//! A month of 300 queues with samples each minute. This test is run by hand: it writes the table to a file that the
-//! program reads.
+//! Writes a month of 300 queues with samples each minute. This test is run by hand. It writes the table to a
+//! file for the program to read.
 
 use std::io::Write as _;
 
-/// `EVENHAND_MONTH=FILE cargo test ... month` writes the table.
+/// Writes the table if it is run as `EVENHAND_MONTH=FILE cargo test ... month`.
 #[test]
 #[ignore = "writes 500 MB"]
 fn month() {

@@ -1,5 +1,5 @@
-//! Verdicts over a window: compared with numbers computed by hand and with a plain implementation. The kernel checks
-//! their certificates.
+//! Tests of verdicts over a window, compared with numbers computed by hand and with a plain implementation.
+//! The kernel checks the certificates of the verdicts.
 
 use std::collections::BTreeMap;
 
@@ -48,7 +48,7 @@ const HALVES: &str = "queue,resource,from,to,amount,fair_share,waiting\n\
     a,gpu,0,3600,2,8,1\na,gpu,3600,7200,12,8,3\n\
     b,gpu,0,3600,14,8,1\nb,gpu,3600,7200,4,8,0\n";
 
-/// Queue `a` lacks 6 GPUs for an hour, and then has 4 GPUs more than its share.
+/// Queue `a` lacks 6 GPUs for an hour, and then uses 4 GPUs more than its share.
 #[test]
 fn sums_by_hand() {
     let found = judged(HALVES, &settings(0, 7200));
@@ -59,7 +59,7 @@ fn sums_by_hand() {
         (hours(&a.lacked), hours(&a.over), hours(&a.balance())),
         (Some(q("6")), Some(q("4")), Some(q("-2")))
     );
-    // Queue `b` did not want more in the second hour, so it lacks nothing there.
+    // Queue `b` did not want more in the second hour, so it lacks nothing in that hour.
     let b = &found.balances[1];
     assert_eq!(
         (hours(&b.fair_share), hours(&b.lacked), hours(&b.over)),
@@ -86,7 +86,8 @@ fn sums_by_hand() {
     certified(&read(HALVES).unwrap(), &decaying, &found);
 }
 
-/// Identical queues are equal under every decay. Bounds on irrational numbers alone could not show this.
+/// Identical queues have equal usage under every decay. Bounds on irrational numbers alone could not show
+/// this.
 #[test]
 fn equal_queues_have_margin_0() {
     let table = "queue,resource,from,to,amount,fair_share,waiting\n\
@@ -221,7 +222,7 @@ fn random(seed: u64) -> (History, WindowSettings, PlainWindow) {
         for resource in resources {
             let mut of = PlainSamples { resource: (*resource).to_owned(), ..PlainSamples::default() };
             let (mut shares, mut wants) = (Vec::new(), Vec::new());
-            // Equal queues occur.
+            // Some queues are equal.
             let amount = |rng: &mut Pcg64| match is_eager {
                 true => {
                     Rational::from((rng.random_range(0..3) * 4, if rng.random_bool(0.1) { 3 } else { 1 }))

@@ -8,14 +8,17 @@ use evenhand_problem::snapshot::Snapshot;
 /// The costs of tasks by the time for which they have run. The time is the time limit of a task minus the remaining time.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Ages {
-    /// By user with running tasks: 1 plus the hours for which its longest-running task has run, in whole minutes.
+    /// The cost of one task of each user with running tasks: 1 plus the hours for which its longest-running
+    /// task has run, in whole minutes.
     pub costs: BTreeMap<usize, Rational>,
-    /// The users with a running task whose time is not known. Their tasks cost as much as the dearest others.
+    /// The users with a running task whose running time is not known. A task of these users costs as much as
+    /// the most expensive task of the other users.
     pub unknown: Vec<usize>,
 }
 
 impl Ages {
-    /// Returns the costs of a snapshot; `None` if it states no time for which a task has run.
+    /// Returns the costs by the times in a snapshot. Returns `None` if the snapshot states no time for which
+    /// a task has run.
     #[must_use]
     pub fn new(snapshot: &Snapshot) -> Option<Self> {
         let ran = |of: &evenhand_problem::snapshot::TaskTime| Some(of.limit?.saturating_sub(of.left?) / 60);

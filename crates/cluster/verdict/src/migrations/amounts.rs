@@ -4,19 +4,19 @@ use evenhand_problem::{Integer, Problem, Rational};
 
 /// The largest factor by which amounts are multiplied, in bits.
 const MOST_FACTOR_BITS: u32 = 60;
-/// The largest whole amount, in bits. Sums of a few million amounts then stay within 128 bits.
+/// The largest whole amount, in bits. Sums of a few million amounts of this size fit into 128 bits.
 const MOST_BITS: u32 = 100;
 /// The largest cost of one task, in bits.
 const MOST_COST_BITS: u32 = 40;
 
-/// Factors by resource that make all amounts of a problem whole numbers.
+/// The factors, one for each resource, that make all amounts of a problem whole numbers.
 #[derive(Debug, Clone)]
 pub struct Scale {
     factors: Vec<Integer>,
 }
 
 impl Scale {
-    /// Returns the factors of a problem; `None` if they are too large.
+    /// Returns the factors of a problem. Returns `None` if the factors are too large.
     pub fn new(problem: &Problem) -> Option<Self> {
         let mut factors = vec![Integer::from(1); problem.n_resources()];
         for class in problem.servers() {
@@ -33,7 +33,7 @@ impl Scale {
         factors.iter().all(|factor| factor.significant_bits() <= MOST_FACTOR_BITS).then_some(Self { factors })
     }
 
-    /// Returns an amount of a resource as a whole number; `None` if it is too large.
+    /// Returns an amount of a resource as a whole number. Returns `None` if the number is too large.
     pub fn whole(&self, r: usize, amount: &Rational) -> Option<i128> {
         let whole = Rational::from(amount * &self.factors[r]);
         let is_small = whole.is_integer() && whole.numer().significant_bits() <= MOST_BITS;
@@ -41,16 +41,17 @@ impl Scale {
     }
 }
 
-/// The cost of one migrated task by user, as whole numbers with a common denominator.
+/// The cost of one migrated task of each user, as whole numbers over a common denominator.
 #[derive(Debug, Clone)]
 pub struct WholeCosts {
-    /// The cost of one task, by user.
+    /// The numerator of the cost of one task, by user.
     pub list: Vec<u64>,
     denominator: Integer,
 }
 
 impl WholeCosts {
-    /// Converts costs that are at least 0; `None` if they are too large for whole numbers.
+    /// Converts costs to whole numbers. The costs must be at least 0. Returns `None` if the numbers would be
+    /// too large.
     pub fn new(costs: &[Rational]) -> Option<Self> {
         let mut denominator = Integer::from(1);
         for cost in costs {
@@ -68,7 +69,7 @@ impl WholeCosts {
         Some(Self { list, denominator })
     }
 
-    /// Returns the cost that a whole number stands for.
+    /// Returns the cost that a numerator stands for.
     pub fn cost(&self, whole: u64) -> Rational {
         Rational::from((Integer::from(whole), self.denominator.clone()))
     }

@@ -9,16 +9,17 @@ use super::hosts::{Demand, Host, Hosts};
 
 /// The largest number of steps of the dynamic programme. A weaker bound replaces larger programmes.
 const MOST_STEPS: u64 = 50_000_000;
-/// Fractions of the weaker bound are whole multiples of one over this number.
+/// The denominator of the weaker bound, whose fractions are rounded to whole multiples of one over this
+/// number.
 const GRAIN: u64 = 1_000_000;
 
-/// Identical tasks, or the tasks of a gang, that may leave a server: the amount of the lacking resource that one of
-/// them frees, its cost, and their number.
+/// Tasks that may leave a server: identical tasks, or the tasks of a gang. The three numbers are the amount
+/// of the lacking resource that one task frees, the cost of one task, and the number of tasks.
 type Item = (i128, u64, u64);
 
 impl Hosts<'_> {
-    /// Returns the amounts that a server lacks for a number of tasks, by resource. Resources that it does not lack are
-    /// left out.
+    /// Returns the amounts that a server lacks for a number of tasks, by resource. Resources that the server
+    /// does not lack are left out.
     pub fn lacks(host: &Host, demand: &Demand, tasks: u64) -> Vec<(usize, i128)> {
         let lack = |(r, d): &(usize, i128)| (*r, d.saturating_mul(i128::from(tasks)) - host.free[*r]);
         demand.iter().map(lack).filter(|(_, lack)| *lack > 0).collect()
@@ -50,8 +51,8 @@ impl Hosts<'_> {
         Some(least)
     }
 
-    /// Returns a lower bound on the cost of migrations until servers of these classes can hold a gang. Returns `None`
-    /// if they can never hold it.
+    /// Returns a lower bound on the cost of migrations until servers of these classes can hold a gang.
+    /// Returns `None` if the servers can never hold the gang.
     ///
     /// The gang runs on the classes of one of the `class_sets`. If `is_distinct`, each task needs a server of its own.
     pub fn least_for_gang(
@@ -100,7 +101,7 @@ impl Hosts<'_> {
 /// items together do not free enough.
 fn knapsack(mut items: Vec<Item>, lack: i128) -> Option<u64> {
     items.retain(|(gain, _, count)| *gain > 0 && *count > 0);
-    // Ascending by the cost of one freed unit.
+    // Items with the least cost for each freed unit come first.
     items.sort_by(|a, b| (i128::from(a.1) * b.0).cmp(&(i128::from(b.1) * a.0)).then(b.0.cmp(&a.0)));
     let (mut left, mut sum) = (lack, 0_u64);
     for (gain, cost, count) in items {
@@ -118,14 +119,14 @@ fn knapsack(mut items: Vec<Item>, lack: i128) -> Option<u64> {
     None
 }
 
-/// Returns the least cost of servers that together hold a number of tasks. For each server, `costs` has the costs of
-/// holding 1, 2, ... tasks. Returns `None` if the servers cannot hold so many tasks.
+/// Returns the least cost at which servers can together hold a number of tasks. `costs` has for each server
+/// the costs of holding 1, 2, ... tasks. Returns `None` if the servers cannot hold that many tasks.
 pub fn cheapest(costs: &[&[u64]], gang: u64) -> Option<u64> {
     let capacity: u64 = costs.iter().map(|of| of.len() as u64).sum();
     if capacity < gang {
         return None;
     }
-    // Tasks cost nothing on servers that have free capacity for them.
+    // The cost of tasks is 0 on servers that have free capacity for them.
     let room: u64 = costs.iter().map(|of| of.iter().take_while(|cost| **cost == 0).count() as u64).sum();
     if room >= gang {
         return Some(0);
@@ -147,8 +148,8 @@ pub fn cheapest(costs: &[&[u64]], gang: u64) -> Option<u64> {
     Some(least[gang]).filter(|cost| *cost < u64::MAX)
 }
 
-/// Returns a weaker bound for many servers and tasks: every task on a server costs at least the least average cost of a
-/// task there.
+/// Returns a weaker bound for many servers and tasks. Every task on a server costs at least the least average
+/// cost of a task on that server.
 fn by_averages(costs: &[&[u64]], gang: u64) -> u64 {
     let average = |of: &&[u64]| {
         let each = of.iter().zip(1_u64..).map(|(cost, tasks)| cost.saturating_mul(GRAIN) / tasks);

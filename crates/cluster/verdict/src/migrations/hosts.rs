@@ -14,22 +14,24 @@ use crate::queues::gang;
 use crate::servers::{Place, Servers};
 use crate::starts::Standing;
 
-/// Amounts by resource, without zeros.
+/// The demand of a task: pairs of a resource and an amount, without amounts of 0.
 pub type Demand = Rc<[(usize, i128)]>;
 
-/// A start: each user that starts together with others, with the servers of its tasks as positions in [`Hosts::list`].
+/// A start: each user that starts together with other users, with the servers of its tasks as positions in
+/// [`Hosts::list`].
 pub type Start = Vec<(usize, Vec<usize>)>;
 
-/// A server.
+/// A server with its free capacity, and with its tasks that may migrate.
 #[derive(Debug, Clone)]
 pub struct Host {
     /// The class and the index of the server.
     pub place: Place,
-    /// The free capacity by resource; negative if the server is overfull.
+    /// The free capacity by resource. It is negative if the server is overfull.
     pub free: Vec<i128>,
-    /// The users with tasks here that may migrate alone, ascending, each with the number of these tasks.
+    /// The users with tasks on this server that may migrate alone, in ascending order, each with the number
+    /// of these tasks.
     pub singles: Vec<(usize, u64)>,
-    /// The gangs with tasks here that may migrate as a whole, as positions in [`Hosts::groups`].
+    /// The gangs with tasks on this server that may migrate as a whole, as positions in [`Hosts::groups`].
     pub groups: Vec<usize>,
 }
 
@@ -40,7 +42,7 @@ pub struct Group {
     pub starts: Vec<Start>,
     /// The position of the gang in the snapshot, if the snapshot names it.
     pub name: Option<usize>,
-    /// The cost of all of its tasks.
+    /// The cost of all tasks of the gang.
     pub cost: u64,
 }
 
@@ -55,12 +57,12 @@ pub struct Hosts<'p> {
     pub by_class: Vec<Vec<usize>>,
     /// The gangs that migrate as a whole.
     pub groups: Vec<Group>,
-    /// The gangs of the snapshot with only one task, by the user and the server of the task: their positions in the
-    /// snapshot.
+    /// The gangs of the snapshot with only one task, as positions in the snapshot. The key is the user and
+    /// the server of the task.
     pub names: HashMap<(usize, usize), Vec<usize>>,
-    /// Whether the tasks of a user may migrate, by user.
+    /// True if the tasks of a user may migrate, indexed by user.
     pub may_migrate: Vec<bool>,
-    /// Whether the division of tasks into gangs is a guess, because the snapshot does not name the gangs.
+    /// True if the division of tasks into gangs is a guess, because the snapshot does not name the gangs.
     pub is_guessed: bool,
     /// The costs of tasks.
     pub costs: WholeCosts,
@@ -70,7 +72,8 @@ pub struct Hosts<'p> {
 }
 
 impl<'p> Hosts<'p> {
-    /// Reads the servers and the units of a cluster; `None` if amounts or costs are too large for whole numbers.
+    /// Reads the servers and the units of a cluster. Returns `None` if amounts or costs are too large for
+    /// whole numbers.
     pub fn new(
         standing: &mut Standing<'p>,
         allocation: &Allocation,
@@ -130,8 +133,9 @@ impl<'p> Hosts<'p> {
         Some(hosts)
     }
 
-    /// Returns the same servers as if every running task could migrate alone at a cost of 1. Lower bounds for them hold
-    /// for every choice of tasks that may migrate. The kernel can compute these bounds from the certificate alone.
+    /// Returns the same servers, with every running task able to migrate alone at a cost of 1. A lower bound
+    /// for these servers is a lower bound for every choice of tasks that may migrate. The kernel can compute
+    /// these bounds from the certificate alone.
     pub fn with_all_tasks(mut self, standing: &Standing<'p>) -> Self {
         self.groups.clear();
         self.costs = WholeCosts::new(&vec![Rational::from(1); self.problem.n_users()]).unwrap_or(self.costs);
@@ -143,7 +147,7 @@ impl<'p> Hosts<'p> {
         self
     }
 
-    /// Returns the demand of a task of a user on a class; `None` if an amount is too large.
+    /// Returns the demand of a task of a user on a class. Returns `None` if an amount is too large.
     pub fn try_demand(&mut self, n: usize, class: usize) -> Option<Demand> {
         if let Some(known) = self.demands.get(&(n, class)) {
             return Some(Rc::clone(known));
@@ -238,12 +242,12 @@ impl<'p> Hosts<'p> {
         self.list.iter_mut().for_each(|host| host.singles.sort_unstable());
     }
 
-    /// Returns whether a task of a user starts alone.
+    /// Returns `true` if a task of a user starts alone.
     fn is_alone(&self, standing: &Standing<'_>, n: usize) -> bool {
         gang(self.problem, n) == 1 && standing.rules.start(n).len() == 1
     }
 
-    /// Divides tasks into starts; `None` if the tasks do not form whole starts.
+    /// Divides tasks into starts. Returns `None` if the tasks do not form whole starts.
     fn starts_of(&self, standing: &Standing<'_>, tasks: &[(usize, Vec<usize>)]) -> Option<Vec<Start>> {
         let mut starts = Vec::new();
         for (n, own) in tasks {
@@ -282,7 +286,7 @@ impl<'p> Hosts<'p> {
         self.groups.push(Group { starts, name, cost });
     }
 
-    /// Returns the number of tasks of a gang on a server, by user.
+    /// Returns the number of tasks of a gang on a server for each user with such tasks.
     pub fn portion(&self, group: usize, host: usize) -> Vec<(usize, u64)> {
         let mut portion: BTreeMap<usize, u64> = BTreeMap::new();
         for (m, hosts) in self.groups[group].starts.iter().flatten() {
@@ -295,8 +299,9 @@ impl<'p> Hosts<'p> {
     }
 }
 
-/// Returns whether the tasks of a user may migrate. The user must be neither pinned nor protected. The snapshot must
-/// model all conditions on the servers of its tasks. No limit may keep a stopped gang of the user from starting again.
+/// Returns `true` if the tasks of a user may migrate. The user must be neither pinned nor protected. The
+/// snapshot must model all conditions on the servers of its tasks. No limit may keep a stopped gang of the
+/// user from starting again.
 fn may_migrate(
     standing: &mut Standing<'_>,
     settings: &Settings,
@@ -330,7 +335,7 @@ fn may_migrate(
     may
 }
 
-/// Returns the same cluster with `spare` empty servers of each class, if the class has so many.
+/// Returns the same cluster with `spare` empty servers of each class, if the class has that many.
 pub fn standing_with_empty_servers<'p>(
     standing: Standing<'p>,
     allocation: &Allocation,

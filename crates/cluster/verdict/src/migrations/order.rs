@@ -9,7 +9,7 @@ use crate::moves::Tasks;
 use crate::servers::Place;
 use crate::starts::{Assignment, Standing};
 
-/// The number of migrations up to which all orders are tried.
+/// The largest number of migrations for which all orders are tried.
 const MOST_FOR_ALL_ORDERS: usize = 14;
 
 /// One migration: a start that stops and starts again at the same moment.
@@ -39,8 +39,8 @@ fn change(standing: &mut Standing<'_>, parts: &[(usize, Vec<Place>)], sign: i32)
     }
 }
 
-/// Makes a migration if its tasks may start on the new servers after they have stopped. Returns whether the migration
-/// was made.
+/// Makes a migration if its tasks may start on the new servers after they have stopped. Returns `true` if the
+/// migration was made.
 pub fn make(standing: &mut Standing<'_>, step: &Step) -> bool {
     change(standing, &step.from, -1);
     if standing.may_start(&Assignment { parts: step.to.clone() }).is_ok() {
@@ -57,9 +57,9 @@ pub fn undo(standing: &mut Standing<'_>, step: &Step) {
     change(standing, &step.from, 1);
 }
 
-/// Returns the migrations in a feasible order: each has free capacity when it is made, the gang may start afterwards,
-/// and no user lacks more of a guarantee than before. Returns `None` if no such order was found. The cluster is the
-/// same afterwards.
+/// Returns the migrations in a feasible order. In a feasible order each migration has free capacity when it
+/// is made, the gang may start afterwards, and no user lacks more of a guarantee than before. Returns `None`
+/// if no such order was found. The cluster is unchanged after the call.
 pub fn ordered(standing: &mut Standing<'_>, steps: &[Step], gang: &Assignment) -> Option<Vec<Step>> {
     let before = lacks(standing);
     let made = greedy(standing, steps).or_else(|| {
@@ -77,9 +77,9 @@ pub fn ordered(standing: &mut Standing<'_>, steps: &[Step], gang: &Assignment) -
     is_harmless.then(|| made.iter().map(|at| steps[*at].clone()).collect())
 }
 
-/// Makes migrations one after the other, each time the first feasible migration. The tasks that left last in the search
-/// are tried first, because other migrations may need the capacity that they free. Returns the order, or `None` if some
-/// migration was never feasible.
+/// Makes migrations one after the other, each time the first feasible migration. The tasks that left last in
+/// the search are tried first, because other migrations may need the capacity that they free. Returns the
+/// order. Returns `None` if some migration was never feasible.
 fn greedy(standing: &mut Standing<'_>, steps: &[Step]) -> Option<Vec<usize>> {
     let mut left: Vec<usize> = (0..steps.len()).rev().collect();
     let mut made: Vec<usize> = Vec::new();

@@ -42,7 +42,7 @@ struct Item {
     user: usize,
     /// The number of tasks that still need a server.
     left: u64,
-    /// The position of the item's unit among the units that have left; `None` for the waiting gang.
+    /// The position of the item's unit among the units that have left. `None` for the waiting gang.
     unit: Option<usize>,
     /// The position of the item's start in its unit.
     start: usize,
@@ -59,8 +59,9 @@ struct Item {
 /// A server for the next task of an item, and the units that have to leave the server before.
 struct Candidate {
     cost: u64,
-    /// The free capacity that remains after the task, in demands of the task. Servers with the least remaining capacity
-    /// come first. If units leave, it is the largest lacking amount in demands of the task.
+    /// The free capacity that remains after the task, in demands of the task. Servers with the least
+    /// remaining capacity come first. If units have to leave, this is the largest lacking amount in demands
+    /// of the task.
     slack: f64,
     host: usize,
     leave: Vec<Unit>,
@@ -82,9 +83,9 @@ struct Full {
 pub struct Pass {
     /// A plan: its cost, its migrations in a feasible order, and the servers of the gang.
     pub plan: Option<(u64, Vec<Step>, Assignment)>,
-    /// Whether the search has tried all plans up to the given cost.
+    /// True if the search has tried all plans up to the given cost.
     pub is_complete: bool,
-    /// The least cost above the limit that the search came across; `None` if it came across none.
+    /// The least cost above the limit that the search found. `None` if it found no such cost.
     pub next: Option<u64>,
     /// The least cost of a set of migrations for which no feasible order was found.
     pub without_order: Option<u64>,
@@ -96,14 +97,14 @@ pub struct Search<'s, 'p> {
     standing: &'s mut Standing<'p>,
     items: Vec<Item>,
     units: Vec<Unit>,
-    /// The numbers of single tasks that have left a server, and that have come to a server, by user and server.
+    /// The number of single tasks that have left a server, by user and server.
     left: BTreeMap<(usize, usize), u64>,
     come: BTreeMap<(usize, usize), u64>,
-    /// The changes of the free amounts under limits on classes.
+    /// The changes of the free amounts under each limit on classes.
     limits: BTreeMap<OnLimit, Rational>,
     /// The servers whose contents have changed, each with the number of changes.
     touched: BTreeMap<usize, u32>,
-    /// Whether a gang has left its servers, by the position of the gang.
+    /// True if a gang has left its servers, indexed by the position of the gang.
     is_gone: Vec<bool>,
     limit: u64,
     work: &'s mut u64,
@@ -193,7 +194,8 @@ impl<'s, 'p> Search<'s, 'p> {
         true
     }
 
-    /// Places the remaining items. Returns whether the search ends here, because it has a plan or has reached a limit.
+    /// Places the remaining items. Returns `true` if the search ends, because it has a plan or has reached a
+    /// limit.
     fn descend(&mut self, cost: u64) -> bool {
         if *self.work == 0 || self.depth > MOST_DEPTH {
             return self.give_up();
@@ -225,7 +227,7 @@ impl<'s, 'p> Search<'s, 'p> {
         })
     }
 
-    /// Returns whether the same state was searched before. On small clusters the state is remembered.
+    /// Returns `true` if the same state was searched before. On small clusters the state is remembered.
     fn is_known(&mut self) -> bool {
         if !self.is_small || self.seen.len() >= MOST_STATES {
             return false;
@@ -375,13 +377,13 @@ impl<'s, 'p> Search<'s, 'p> {
         found
     }
 
-    /// Records a cost above the limit, if it is the least such cost so far.
+    /// Records a cost above the limit if it is the least recorded cost.
     fn exceeds(&mut self, cost: u64) {
         self.pass.next = Some(self.pass.next.map_or(cost, |next| next.min(cost)));
     }
 
-    /// Returns whether two servers of a class can be exchanged: nothing has changed on them, and they have the same
-    /// free capacity and the same tasks that may migrate.
+    /// Returns `true` if two servers of a class can be exchanged: nothing has changed on them, and they have
+    /// the same free capacity and the same tasks that may migrate.
     fn are_identical(&self, a: usize, b: usize) -> bool {
         if self.touched.contains_key(&a) || self.touched.contains_key(&b) {
             return false;
@@ -497,7 +499,7 @@ impl<'s, 'p> Search<'s, 'p> {
         found.into_iter().map(|(cost, chosen)| (cost, units(&chosen))).collect()
     }
 
-    /// Returns whether the limits on classes allow one more task of a user on a class.
+    /// Returns `true` if the limits on classes allow one more task of a user on a class.
     fn limits_allow(&self, n: usize, class: usize) -> bool {
         self.standing.rooms.on_limits(n, class).into_iter().all(|at| {
             let left = self.standing.rooms.left_of(at);
@@ -627,7 +629,8 @@ impl<'s, 'p> Search<'s, 'p> {
         }
     }
 
-    /// Searches for a feasible order of the migrations. Returns whether it found one, and then stores the plan.
+    /// Searches for a feasible order of the migrations. If it finds an order, it stores the plan and returns
+    /// true.
     fn leaf(&mut self, cost: u64) -> bool {
         let place = |hosts: &Hosts<'_>, of: &[usize]| {
             of.iter().map(|host| hosts.list[*host].place).collect::<Vec<_>>()
@@ -679,7 +682,7 @@ impl<'s, 'p> Search<'s, 'p> {
     }
 }
 
-/// Decrements a count. Removes the entry if the count becomes 0.
+/// Decrements a count, and removes the entry if the count becomes 0.
 fn take_one(counts: &mut BTreeMap<(usize, usize), u64>, key: (usize, usize)) {
     if let Some(count) = counts.get_mut(&key) {
         *count -= 1;
@@ -708,7 +711,7 @@ struct Thing {
     unit: Unit,
     count: u64,
     cost: u64,
-    /// The amount that one of these units frees, by lacking resource.
+    /// The amount of each lacking resource that one of these units frees.
     gain: Vec<i128>,
 }
 
@@ -716,7 +719,7 @@ struct Thing {
 struct Covers<'t> {
     things: &'t [Thing],
     found: Vec<(u64, Vec<u64>)>,
-    /// The least cost above the allowance that the enumeration came across.
+    /// The least cost above the allowance that the enumeration found.
     exceeding: Option<u64>,
     is_cut: bool,
     steps: u64,
@@ -742,7 +745,7 @@ impl Covers<'_> {
         }
         self.steps -= 1;
         let Some(thing) = self.things.get(at) else { return };
-        // The remaining units together do not free enough.
+        // Return if the remaining units together do not free enough.
         let gives =
             |r: usize| self.things[at..].iter().map(|of| of.gain[r] * i128::from(of.count)).sum::<i128>();
         if (0..lack.len()).any(|r| lack[r] > gives(r)) {

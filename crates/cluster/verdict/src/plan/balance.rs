@@ -1,10 +1,10 @@
-//! The cheapest servers with which a cluster becomes fair, or meets its guarantees, by starting tasks and without
-//! stopping any.
+//! Computes the cheapest servers with which a cluster becomes fair, or meets its guarantees, by starting
+//! tasks and without stopping tasks.
 //!
-//! A start never puts a queue below its fair share, and never makes another start possible. So a set of servers is
-//! enough if some starts fit together and leave no queue below its fair share and no guarantee missed. The search for
-//! these starts adds one start after the other. Each added start belongs to a queue that lacks something. The search is
-//! complete unless it reaches its limit.
+//! A start never puts a queue below its fair share, and never makes another start possible. So a set of
+//! servers is enough if some starts fit together and leave no queue below its fair share and no guarantee
+//! missed. The search for these starts adds one start after the other. Each added start belongs to a queue
+//! that lacks a part of its fair share or guarantee. The search is complete unless it reaches its limit.
 
 use std::cell::Cell;
 use std::cmp::Reverse;
@@ -26,18 +26,19 @@ use crate::starts::{Answer, Assignment, STEPS_OF_A_VERDICT, Standing};
 use crate::task_rules::TaskRules;
 use crate::verdict::{Excess, Verdict};
 
-/// The largest number of sets that are judged on a small cluster. Larger clusters get fewer.
+/// The largest number of sets that are judged on a small cluster. On larger clusters fewer sets are judged.
 const MOST_JUDGED: usize = 400;
-/// The work for all sets. The unit is users times resources and classes, plus running tasks by server.
+/// The work for all sets. The work for one set is users times resources and classes, plus running tasks by
+/// server.
 const WORK: usize = 400_000;
 /// The largest number of states of one complete search for starts on a small cluster.
 const MOST_STATES: usize = 2_000;
 
-/// The outcome of the starts with a set of servers.
+/// The judgement of a set of servers.
 enum Judgement {
     /// The starts that are enough.
     Enough(Vec<Started>),
-    /// No starts are enough.
+    /// The set of servers is not enough, whatever starts are made.
     TooFew,
     /// The search reached its limit.
     NotKnown,
@@ -78,8 +79,8 @@ pub(super) fn plan(
         not_known: None,
         judged: BTreeSet::new(),
     };
-    // Guarantees do not depend on the number of servers, so more servers never hurt. A set that is not enough excludes
-    // all smaller sets, and large steps come first.
+    // Guarantees do not depend on the number of servers, so further servers do no harm. A set that is not
+    // enough excludes all smaller sets. Large steps therefore come first.
     if !is_fair {
         if let Some(most) = enough_for_all(problem, offers)
             && judge.judge(&vec![most; offers.len()])? == Some(false)
@@ -121,9 +122,9 @@ fn lasting(today: &Verdict) -> Option<Obstacle> {
     (today.excesses.is_empty() && !today.is_within_limits()).then_some(Obstacle::NotFeasible)
 }
 
-/// Returns a number of servers of each class beyond which further servers change no start: one server for each task,
-/// and enough servers for all capacity that is kept back. Returns `None` if the number is too large, or a user states
-/// no number of tasks.
+/// Returns a number of servers of each class beyond which further servers change no start: one server for
+/// each task, and enough servers for all capacity that is kept back. Returns `None` if the number is too
+/// large, or if a user states no number of tasks.
 fn enough_for_all(problem: &Problem, offers: &[Offer]) -> Option<u64> {
     let tasks: Option<Rational> = problem.users().iter().map(|user| user.tasks().cloned()).sum();
     let promises = Promises::new(problem.groups());
@@ -153,7 +154,7 @@ struct Judge<'s> {
     left: usize,
     /// The largest number of states of one complete search for starts.
     states: usize,
-    /// Sets that are proven not to be enough.
+    /// The sets that are proven not to be enough.
     failed: Vec<Vec<u64>>,
     best: Option<(Vec<u64>, Vec<Started>)>,
     /// The least price of a set for which it is not known whether it is enough.
@@ -166,8 +167,8 @@ impl Judge<'_> {
         self.best.as_ref().map(|(counts, _)| price(self.offers, counts))
     }
 
-    /// Judges a set. Returns whether the set is enough; `None` if that is not known, or if the limit on judged sets is
-    /// reached.
+    /// Judges a set. Returns `true` if the set is enough. Returns `None` if that is not known, or if the
+    /// limit on judged sets is reached.
     fn judge(&mut self, counts: &[u64]) -> Result<Option<bool>, ClusterError> {
         if !self.is_fair && is_within(counts, &self.failed) {
             return Ok(Some(false));
@@ -201,8 +202,8 @@ impl Judge<'_> {
         })
     }
 
-    /// Judges sets in the order of their prices until one is enough, or until only `keep` sets may still be judged. Returns the
-    /// least price that is not excluded, and whether the search was cut.
+    /// Judges sets in the order of their prices until a set is enough, or until only `keep` sets may still be
+    /// judged. Returns the least price that is not excluded, and whether the search was cut.
     fn in_order(&mut self, keep: usize) -> Result<(Rational, bool), ClusterError> {
         let mut vectors = Vectors::new(self.offers, &[], MOST_ADDED);
         let mut is_cut = false;
@@ -266,7 +267,7 @@ impl Judge<'_> {
         Ok(())
     }
 
-    /// Judges a set. If it is enough, also judges smaller sets in the same proportions.
+    /// Judges a set. If the set is enough, smaller sets in the same proportions are judged as well.
     fn shrink(&mut self, counts: &[u64]) -> Result<(), ClusterError> {
         let all = counts.iter().copied().max().unwrap_or(0);
         if self.judge(counts)? != Some(true) {
@@ -351,14 +352,14 @@ fn after_starts(
     after
 }
 
-/// Sets the number of admitted tasks among the starts.
+/// Sets the number of admitted tasks of each start.
 fn with_admitted(starts: Vec<Started>, admitted: &BTreeMap<usize, BTreeMap<Place, u64>>) -> Vec<Started> {
     let count = |n: usize| admitted.get(&n).map_or(0, |places| places.values().sum());
     starts.into_iter().map(|of| Started { admitted: count(of.user), ..of }).collect()
 }
 
-/// Returns whether a missed guarantee of a user counts, by user. It always counts without fair shares. With fair shares
-/// it counts only if they would meet the guarantee.
+/// Returns for each user whether a missed guarantee of the user counts. Without fair shares it always counts.
+/// With fair shares it counts only if they would meet the guarantee.
 fn promised(problem: &Problem, due: Option<&Due>) -> Vec<bool> {
     if problem.groups().list().is_empty() {
         return vec![false; problem.n_users()];
@@ -372,21 +373,21 @@ fn promised(problem: &Problem, due: Option<&Due>) -> Vec<bool> {
 /// The cluster after some starts.
 struct Trial<'t> {
     queues: &'t Queues<'t>,
-    /// The fair shares by queue, if no queue may be below its fair share.
+    /// The fair shares by queue and resource. `None` if queues may be below their fair share.
     due: Option<&'t [Vector]>,
-    /// Whether a missed guarantee of a user counts, by user.
+    /// True if a missed guarantee of a user counts, indexed by user.
     promised: &'t [bool],
     /// The cluster before the starts.
     base: Standing<'t>,
     standing: Standing<'t>,
-    /// The number of times that each start was made, by the first user of the start.
+    /// The number of times that each start was made. The key is the first user of the start.
     started: BTreeMap<usize, u64>,
     steps: u64,
     /// The number of states that the complete search may still visit.
     states: usize,
-    /// Whether the answer that no starts are enough would be certain.
+    /// True if a result that no starts are enough would be certain.
     is_known: bool,
-    /// Whether a missed guarantee was the reason for a start.
+    /// True if a missed guarantee was the reason for a start.
     saw_lack: Cell<bool>,
 }
 
@@ -448,8 +449,8 @@ impl Trial<'_> {
         }
     }
 
-    /// Makes one start after the other on the first servers with enough free capacity. Returns whether these starts are
-    /// enough.
+    /// Makes one start after the other on the first servers with enough free capacity. Returns `true` if
+    /// these starts are enough.
     fn one_by_one(&mut self) -> bool {
         let mut shut: BTreeSet<usize> = BTreeSet::new();
         while let Some(leaders) = self.next() {
@@ -474,8 +475,8 @@ impl Trial<'_> {
         true
     }
 
-    /// Tries all combinations of starts that may be enough, one more start at a time. Returns whether one combination
-    /// is enough. The cluster then includes its starts.
+    /// Tries all combinations of starts that may be enough, by adding one start at a time. Returns `true` if
+    /// a combination is enough. The cluster then includes the starts of this combination.
     fn all_ways(&mut self, seen: &mut BTreeSet<BTreeMap<usize, u64>>) -> bool {
         let Some(leaders) = self.next() else { return true };
         for n in leaders {
@@ -504,8 +505,8 @@ impl Trial<'_> {
         false
     }
 
-    /// Starts a user once more. If this is impossible on the free servers, all started tasks are placed anew. Returns
-    /// whether the start was made.
+    /// Starts a user once more. If the free servers do not suffice, all started tasks are placed anew.
+    /// Returns `true` if the start was made.
     fn start(&mut self, n: usize) -> bool {
         match self.standing.find(n, &mut self.steps) {
             Answer::Yes(start) => {

@@ -1,4 +1,4 @@
-//! The cluster with more or fewer servers.
+//! Changes a cluster to a cluster with more or fewer servers.
 
 use evenhand_problem::format::{Source, problem_to_json};
 use evenhand_problem::snapshot::Snapshot;
@@ -23,8 +23,8 @@ pub(super) fn light(snapshot: &Snapshot) -> Snapshot {
     }
 }
 
-/// Returns a problem with other numbers of servers by class. A class must have a server, so a class of 0 servers gets
-/// one server without capacity.
+/// Returns a problem with other numbers of servers by class. Every class must have a server, so a class with
+/// the number 0 gets one server without capacity.
 pub(super) fn with_counts(problem: &Problem, counts: &[u64]) -> Result<Problem, ClusterError> {
     if problem.servers().iter().map(evenhand_problem::ServerClass::count).eq(counts.iter().copied()) {
         return Ok(problem.clone());

@@ -14,13 +14,13 @@ use crate::starts::Standing;
 /// considers one server for one user.
 const MOST_STEPS: usize = 3_000_000;
 
-/// A need: a lower bound on a weighted number of servers. The number of servers of each offer times `by_offer`, summed
-/// over the offers, must be at least `least`.
+/// A need: a lower bound on a weighted number of servers. For a set that is enough, the number of servers of
+/// each offer times `by_offer`, summed over the offers, is at least `least`.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Need {
     /// The weight of one server, by offer.
     pub by_offer: Vec<Rational>,
-    /// The least sum that is needed.
+    /// The least weighted number of servers.
     pub least: Rational,
     /// The user whose tasks fit on no other server, if the need is about a single user.
     pub user: Option<usize>,
@@ -34,7 +34,7 @@ impl Need {
         Rational::from(&self.least - &has)
     }
 
-    /// Returns whether servers on offer can meet the need.
+    /// Returns `true` if servers on offer can meet the need.
     pub(super) fn can_be_met(&self) -> bool {
         self.least <= 0 || self.by_offer.iter().any(|own| *own > 0)
     }
@@ -79,7 +79,8 @@ pub(super) fn needs(standing: &Standing<'_>, lots: &[Lot], offers: &[Offer]) -> 
     needs
 }
 
-/// Returns the need of one lot. It counts the tasks of the lot, and the tasks that each server has free capacity for.
+/// Returns the need of one lot: the number of its tasks minus the number for which today's servers have free
+/// capacity. A server on offer counts with the number of tasks that fit on it.
 fn rooms(standing: &Standing<'_>, lot: &Lot, offers: &[Offer]) -> Need {
     let problem = standing.problem;
     let mut least = Rational::from(lot.tasks);

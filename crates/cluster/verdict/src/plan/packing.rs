@@ -27,7 +27,7 @@ const STEPS: u64 = 2_000_000;
 const MOST_PAIRS: usize = 100_000;
 /// The largest number of choices of class sets in one exact search.
 const MOST_CHOICES: usize = 256;
-/// The largest number of sets of servers that are judged by themselves.
+/// The largest number of sets of servers that are judged one by one.
 const MOST_JUDGED: usize = 5_000;
 /// The largest number of steps of the search for sets.
 const MOST_NODES: usize = 500_000;
@@ -35,7 +35,7 @@ const MOST_NODES: usize = 500_000;
 /// A lot: tasks of one user that have to start.
 #[derive(Debug, Clone)]
 pub(super) struct Lot {
-    /// The user.
+    /// The user of the tasks.
     pub user: usize,
     /// The number of tasks, a multiple of the gang size.
     pub tasks: u64,
@@ -43,10 +43,10 @@ pub(super) struct Lot {
     pub most: u64,
     /// The classes, ascending, on which some of the tasks may start.
     pub classes: Vec<usize>,
-    /// The sets of classes between which the lot chooses. All tasks start on the classes of one set. Empty if the tasks
-    /// may start on any of `classes`.
+    /// The sets of classes between which the lot chooses. All tasks of the lot start on the classes of one
+    /// set. Empty if the tasks may start on any of `classes`.
     pub choices: Vec<Vec<usize>>,
-    /// Whether the scheduler has already admitted the tasks.
+    /// True if the scheduler has already admitted the tasks.
     pub is_admitted: bool,
 }
 
@@ -106,7 +106,7 @@ pub(super) fn lots_of(
     (0..gangs).map(|_| one.clone()).collect()
 }
 
-/// Tasks of a lot that are placed on a server.
+/// Tasks of a lot on a server.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Placed {
     pub lot: usize,
@@ -114,7 +114,7 @@ pub(super) struct Placed {
     pub tasks: u64,
 }
 
-/// The answer to the question whether all lots fit together.
+/// The answer to the question whether all lots fit on the servers together.
 pub(super) enum Room {
     Yes(Vec<Placed>),
     No,
@@ -159,8 +159,8 @@ pub(super) fn pack_exactly(standing: &Standing<'_>, lots: &[Lot], steps: &mut u6
     if is_known { Room::No } else { Room::NotKnown }
 }
 
-/// Returns the servers of each lot in the answer of a search. In the answer, the lots of one user have the order of
-/// `lots`.
+/// Returns the servers of each lot in the answer of a search. The lots of one user have the same order in the
+/// answer as in `lots`.
 fn placed_of(lots: &[Lot], assignment: &Assignment) -> Vec<Placed> {
     let mut of_user: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (at, lot) in lots.iter().enumerate().rev() {
@@ -176,8 +176,8 @@ fn placed_of(lots: &[Lot], assignment: &Assignment) -> Vec<Placed> {
     placed
 }
 
-/// Adds tasks to a server. A negative number removes tasks. Unlike [`Servers::add`], this call adds no further empty
-/// servers to the list.
+/// Adds tasks to a server. A negative number removes tasks. Unlike [`Servers::add`], this function adds no
+/// further empty servers to the list.
 fn put(standing: &mut Standing<'_>, lot: &Lot, class: usize, at: usize, tasks: i64) {
     let server = &mut standing.servers.classes[class][at];
     for (r, d) in standing.problem.demand(lot.user, class).entries() {
@@ -193,7 +193,7 @@ fn put(standing: &mut Standing<'_>, lot: &Lot, class: usize, at: usize, tasks: i
     }
 }
 
-/// Removes tasks that were placed.
+/// Removes tasks that were placed before.
 fn undo(standing: &mut Standing<'_>, lots: &[Lot], placed: Vec<Placed>) {
     for Placed { lot, place, tasks } in placed {
         let servers = &standing.servers.classes[place.class];
@@ -285,9 +285,9 @@ fn fill_lot(
 
 /// The tasks that have to start, and the cluster with all servers that may be added.
 pub(super) struct Packing<'p> {
-    /// The cluster without the starts.
+    /// The cluster without the new starts.
     pub(super) standing: Standing<'p>,
-    /// The number of servers today, by class.
+    /// The number of servers of each class today.
     counts: Vec<u64>,
     offers: &'p [Offer],
     lots: Vec<Lot>,
@@ -437,12 +437,12 @@ fn cut<'p>(standing: &Standing<'p>, offers: &[Offer], counts: &[u64], more: &[u6
 
 /// The tasks that have to start, as starts of users and as lots.
 struct Wanted {
-    /// The number of times that each start is made, by the first user of the start.
+    /// The number of times that each start is made. The key is the first user of the start.
     starts: BTreeMap<usize, u64>,
     lots: Vec<Lot>,
 }
 
-/// Returns the tasks that have to start, or a user that states no number of tasks.
+/// Returns the tasks that have to start. Returns an error with a user if the user states no number of tasks.
 fn wanted(
     queues: &Queues<'_>,
     rules: &TaskRules,
@@ -483,8 +483,8 @@ fn wanted(
     Ok(Ok(Wanted { starts, lots }))
 }
 
-/// Adds the starts to the usage of groups. Returns a bound that they break and that no server can lift. If there is
-/// none, returns the needs for servers that follow from capacity that is kept back.
+/// Adds the starts to the usage of groups. Returns an error with a bound that the starts exceed and that no
+/// server can lift. Otherwise returns the needs for servers that follow from capacity that is kept back.
 fn under_bounds(
     standing: &Standing<'_>,
     starts: &BTreeMap<usize, u64>,
@@ -608,7 +608,7 @@ pub(super) fn plan(
             search.best = Some((more, placed));
         }
     } else if most == tasks {
-        // With one server of each class for each task, further servers change nothing.
+        // With one server of each class for each task, further servers make no difference.
         search.judged += 1;
         match packing.judge(&vec![most; offers.len()], &mut search.steps) {
             Room::No => return ends(Outcome::Impossible(Obstacle::NoPlacement), false),
@@ -653,7 +653,7 @@ fn today<'p>(
     Ok(Standing { problem, rules, servers, rooms })
 }
 
-/// Returns the tasks that start, by user, with the number of admitted tasks among them.
+/// Returns the tasks of each user that start, and the number of admitted tasks among them.
 pub(super) fn started(lots: &[Lot], placed: &[Placed]) -> Vec<Started> {
     let mut by_user: BTreeMap<usize, (BTreeMap<Place, u64>, u64)> = BTreeMap::new();
     for of in placed {
@@ -670,8 +670,8 @@ pub(super) fn started(lots: &[Lot], placed: &[Placed]) -> Vec<Started> {
     started.collect()
 }
 
-/// Checks the starts one after the other by the predicate [`Standing::may_start`]. Returns whether all starts can be
-/// made.
+/// Tests the starts one after the other with the predicate [`Standing::may_start`]. Returns `true` if all
+/// starts can be made.
 fn replays(
     mut standing: Standing<'_>,
     starts: &BTreeMap<usize, u64>,
@@ -737,7 +737,7 @@ struct Search<'s, 'p> {
     packing: &'s Packing<'p>,
     offers: &'s [Offer],
     steps: u64,
-    /// Sets that are proven not to be enough.
+    /// The sets that are proven not to be enough.
     failed: Vec<Vec<u64>>,
     best: Option<(Vec<u64>, Vec<Placed>)>,
     /// The least price of a set for which it is not known whether it is enough.

@@ -1,5 +1,5 @@
-//! Servers that can go: other servers have free capacity for their running tasks, no queue lacks more of its fair share
-//! afterwards, and no further guarantee is missed.
+//! Computes which servers can go. A server can go if other servers have free capacity for its running tasks,
+//! no queue lacks more of its fair share afterwards, and no further guarantee is missed.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -26,12 +26,13 @@ const MOST_EMPTY: u64 = 10_000;
 const MOST_TARGETS: usize = 256;
 /// The largest number of steps of all exact searches.
 const STEPS: u64 = 1_000_000;
-/// The largest number of exact searches. Each of them copies the cluster.
+/// The largest number of exact searches. Each search copies the cluster.
 const MOST_SEARCHES: usize = 300;
-/// The largest number of times that fair shares are computed on a small cluster. Larger clusters get fewer.
+/// The largest number of times that fair shares are computed on a small cluster. On larger clusters they are
+/// computed less often.
 const MOST_JUDGED: usize = 400;
-/// The work for all computations of fair shares. The unit is users times resources and classes, plus running tasks by
-/// server.
+/// The work for all computations of fair shares. The work of one computation is users times resources and
+/// classes, plus running tasks by server.
 const WORK: usize = 400_000;
 
 /// The servers that can go.
@@ -43,13 +44,13 @@ pub struct Removable {
     pub together: Vec<Place>,
     /// The tasks that move if these servers go together.
     pub moves: Vec<Relocation>,
-    /// The servers that cannot go even alone, by reason.
+    /// The servers that cannot be removed even if all other servers stay, by reason.
     pub stays: BTreeMap<Reason, Vec<Place>>,
     /// The servers for which the search reached its limit.
     pub not_known: Vec<Place>,
-    /// Whether the search for servers that can go together reached its limit.
+    /// True if the search for servers that can go together reached its limit.
     pub is_cut: bool,
-    /// A waiting user that could start now. It may no longer fit after servers have gone.
+    /// A waiting user that could start now. The user may no longer fit after servers have gone.
     pub could_start: Option<usize>,
 }
 
@@ -129,8 +130,8 @@ impl Removable {
     }
 }
 
-/// Returns the number of tasks that may move, by user: no task of a protected user, and all tasks except for pinned
-/// ones of other users.
+/// Returns the number of tasks of each user that may move. No task of a protected user may move. For other
+/// users, all tasks except pinned tasks may move.
 fn movable(problem: &Problem, rules: &TaskRules, standing: &Standing<'_>) -> Vec<Rational> {
     let totals = standing.rooms.totals();
     let of = |n: usize| {
@@ -145,21 +146,22 @@ fn movable(problem: &Problem, rules: &TaskRules, standing: &Standing<'_>) -> Vec
 
 /// The numbers of a cluster that must not get worse when servers go.
 struct Numbers {
-    /// Whether a user waits today, by user.
+    /// True if a user waits today, indexed by user.
     waiting: Vec<bool>,
     /// The amount below the fair share, by queue and resource.
     lacking: Vec<Vector>,
-    /// The lack of guarantees, by user. It is 0 unless the user waits and the fair shares would meet the guarantees.
+    /// The lack of guarantees, in tasks of each user. It is 0 unless the user waits and the fair shares would
+    /// meet the guarantees.
     lack: Vec<Rational>,
-    /// Whether the fair shares meet all guarantees, if that is known.
+    /// True if the fair shares meet all guarantees. `None` if that is not known.
     can_be_met: Option<bool>,
     /// The amount in excess of each exceeded bound.
     exceeded: Vec<(Bound, Rational)>,
 }
 
 impl Numbers {
-    /// Computes the numbers of a cluster. If the cluster is not the cluster of today, `before` are the numbers of
-    /// today.
+    /// Computes the numbers of a cluster. If the cluster is not that of today, `before` are the numbers of
+    /// the cluster of today.
     fn new(
         problem: &Problem,
         rules: &TaskRules,
@@ -207,7 +209,7 @@ impl Numbers {
         Ok(Self { waiting, lacking, lack, can_be_met, exceeded: exceeded.collect() })
     }
 
-    /// Returns whether some number is worse than before.
+    /// Returns `true` if some number is worse than before.
     fn is_worse(&self, before: &Self) -> bool {
         let lacks = |(now, was): (&Vector, &Vector)| now.iter().zip(was).any(|(now, was)| now > was);
         let exceeds = |(bound, amount): &(Bound, Rational)| {
@@ -221,13 +223,14 @@ impl Numbers {
     }
 }
 
-/// A server, by its class and its position in the list of servers.
+/// A server, as its class and its position in the list of servers.
 type At = (usize, usize);
 
 /// Tasks that have moved, so that the move can be undone: the user, both servers, and the number of tasks.
 type Moved = (usize, At, At, u64);
 
-/// Servers that have free capacity for a task of a user today, the fullest first, and whether the list is complete.
+/// The servers that have free capacity for a task of a user today, the fullest first. The flag says whether
+/// the list is complete.
 type Targets = (Vec<At>, bool);
 
 /// A server whose tasks fit on other servers, and the moves of these tasks.
@@ -244,11 +247,11 @@ struct Search<'s, 'p> {
     removed: BTreeSet<At>,
     /// The number of tasks that may still move, by user.
     left_by_user: Vec<Rational>,
-    /// The target servers of each user. They are computed when they are first needed.
+    /// The target servers of each user, or `None` until they are first needed.
     targets: Vec<Option<Targets>>,
     steps: u64,
     searches: usize,
-    /// The number of further times that fair shares may be computed.
+    /// The number of times that fair shares may still be computed.
     judged: usize,
 }
 
@@ -318,7 +321,7 @@ impl<'p> Search<'_, 'p> {
         Place { class, index: self.standing.servers.classes[class][at].index }
     }
 
-    /// Returns whether some number gets worse if one server goes and its tasks move.
+    /// Returns `true` if some number gets worse if one server goes and its tasks move.
     fn is_worse_without(&mut self, (class, at): At, moves: &[Relocation]) -> Result<bool, ClusterError> {
         let place = self.place((class, at));
         let mut placements: BTreeMap<Place, BTreeMap<usize, Rational>> = BTreeMap::new();
@@ -355,7 +358,7 @@ impl<'p> Search<'_, 'p> {
         Ok(now.is_worse(&self.before))
     }
 
-    /// Returns whether one task of a user may run on a server instead of a server of the class `from`.
+    /// Returns `true` if one task of a user may run on a server instead of a server of the class `from`.
     fn may_move(&self, n: usize, from: usize, (class, at): At) -> bool {
         let rule = self.standing.rules.of(n);
         let server = &self.standing.servers.classes[class][at];
@@ -364,7 +367,7 @@ impl<'p> Search<'_, 'p> {
         !shares_server && class_is_allowed(&rule.class_sets, is_gang, from, class)
     }
 
-    /// Returns the number of tasks of a user that fit on a server, at most `most`.
+    /// Returns the number of tasks of a user that fit on a server. The number is at most `most`.
     fn room(&self, n: usize, from: usize, (class, at): At, most: u64) -> u64 {
         if self.removed.contains(&(class, at)) || !self.may_move(n, from, (class, at)) {
             return 0;
@@ -374,9 +377,8 @@ impl<'p> Search<'_, 'p> {
         self.standing.servers.classes[class][at].room(self.standing.problem, class, n, most)
     }
 
-    /// Computes the servers with free capacity for a task of a user, the fullest first. Moves never free capacity on
-    /// other servers, so the list stays complete.
-    /// stays complete.
+    /// Computes the servers with free capacity for a task of a user, the fullest first. Moves never free
+    /// capacity on other servers, so the list stays complete.
     fn targets_of(&mut self, n: usize) {
         if self.targets[n].is_some() {
             return;
@@ -400,7 +402,7 @@ impl<'p> Search<'_, 'p> {
     /// Moves all tasks of a server to other servers. If `is_trial`, the moves are undone at once.
     ///
     /// # Errors
-    /// The reason why the tasks cannot move, or `None` if that is not known.
+    /// The reason why the tasks cannot move, or `None` if the reason is not known.
     fn empty(&mut self, from: At, is_trial: bool) -> Result<Vec<Moved>, Option<Reason>> {
         let (class, at) = from;
         let tasks: Vec<(usize, u64)> = self.standing.servers.classes[class][at]
@@ -490,7 +492,7 @@ impl<'p> Search<'_, 'p> {
             .collect()
     }
 
-    /// Searches for other servers for the tasks of a server, exactly. The tasks have already left the server.
+    /// Searches exactly for other servers for the tasks of a server. The tasks have already left the server.
     fn empty_exactly(&mut self, from: At, tasks: &[(usize, u64)]) -> Result<Vec<Moved>, Option<Reason>> {
         let problem = self.standing.problem;
         // If the tasks of a single user do not fit, no search is needed.
@@ -556,9 +558,9 @@ impl<'p> Search<'_, 'p> {
         moved.iter().map(one).collect()
     }
 
-    /// Removes as many servers as possible together, some at a time. Servers with the fewest tasks come first. The
-    /// numbers that must not get worse are computed again after each step. Returns the servers, and whether the search
-    /// reached its limit.
+    /// Removes as many servers as possible together, several at a time. Servers with the fewest tasks come
+    /// first. The numbers that must not get worse are computed again after each step. Returns the servers,
+    /// and whether the search reached its limit.
     fn together(&mut self, mut all: Vec<At>) -> Result<(Vec<At>, bool), ClusterError> {
         let tasks = |at: &At| -> Rational { self.standing.servers.classes[at.0][at.1].tasks.values().sum() };
         all.sort_by_cached_key(|at| (tasks(at), *at));
@@ -638,8 +640,8 @@ impl<'p> Search<'_, 'p> {
     }
 }
 
-/// Returns whether a task may move between two classes. A task of a gang must stay inside every class set that contains
-/// its old class, because its gang may run on any of these sets.
+/// Returns `true` if a task may move between two classes. A task of a gang must stay inside every class set
+/// that contains its old class, because its gang may run on any of these sets.
 fn class_is_allowed(sets: &[Vec<usize>], is_gang: bool, from: usize, to: usize) -> bool {
     if sets.is_empty() {
         return true;

@@ -1,4 +1,4 @@
-//! Sets of servers in the order of their prices.
+//! Enumerates sets of servers in the order of their prices.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,8 +11,8 @@ use super::needs::Need;
 /// The largest number of sets that the search keeps in memory.
 const MOST_SETS: usize = 200_000;
 
-/// A node of the search: a set of servers, with a lower bound on the price of the set and of all sets that follow from
-/// it. The search visits nodes in this order.
+/// A node of the search: a set of servers, with a lower bound on the price of the set and of all sets that
+/// follow from it. The search visits nodes in the order of their bounds.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 struct Node {
     bound: Rational,
@@ -72,18 +72,18 @@ impl<'o> Vectors<'o> {
         Some(most)
     }
 
-    /// Returns the lower bound on the prices of all sets that are still to come; `None` if there are none.
+    /// Returns the lower bound on the prices of all sets that follow. Returns `None` if no sets follow.
     pub(super) fn bound(&self) -> Option<&Rational> {
         self.heap.peek().map(|Reverse(node)| &node.bound)
     }
 
-    /// Returns whether the search keeps too many sets in memory.
+    /// Returns `true` if the search keeps too many sets in memory.
     pub(super) fn is_full(&self) -> bool {
         self.heap.len() > MOST_SETS
     }
 
-    /// Takes one step of the search. Returns the set of this step with its price if it meets all needs. Returns `None`
-    /// for other sets, and at the end.
+    /// Takes one step of the search. If the set of this step meets all needs, returns the set with its price.
+    /// Otherwise, and at the end, returns `None`.
     pub(super) fn step(&mut self) -> Option<(Vec<u64>, Rational)> {
         let Reverse(node) = self.heap.pop()?;
         let Reverse(price) = node.price;
@@ -103,7 +103,7 @@ pub(super) fn price(offers: &[Offer], counts: &[u64]) -> Rational {
     offers.iter().zip(counts).map(|(offer, count)| Rational::from(&offer.price * *count)).sum()
 }
 
-/// Returns whether a set has, for some other set, at most as many servers of each class.
+/// Returns `true` if some set in `others` has at least as many servers of each class as the set `counts`.
 pub(super) fn is_within(counts: &[u64], others: &[Vec<u64>]) -> bool {
     others.iter().any(|other| counts.iter().zip(other).all(|(a, b)| a <= b))
 }

@@ -1,4 +1,5 @@
-//! The problem in which every queue asks for its promise of one resource, and for nothing else.
+//! Makes and solves the problem in which every queue asks for its promise of one resource, and for nothing
+//! else.
 
 use evenhand_mechanisms::tree::{PerResource, Rule};
 use evenhand_problem::format::Source;
@@ -15,9 +16,9 @@ use crate::task_rules::TaskRules;
 
 /// The amounts that claims get.
 pub(super) struct Served {
-    /// By claim.
+    /// The amount of each claim.
     pub amounts: Vec<Rational>,
-    /// The reason if they have no certificate.
+    /// The reason why the amounts have no certificate. `None` if they have a certificate.
     pub uncertified: Option<&'static str>,
 }
 
@@ -33,7 +34,8 @@ pub(super) fn served(
     if pools.is_empty() {
         return Ok(Served { amounts: vec![Rational::new(); claims.len()], uncertified: None });
     }
-    // KAI entitles every queue to its whole quota. Its order of queues decides which of them are served first.
+    // KAI entitles every queue to its whole quota. KAI's order of queues decides which queues are served
+    // first.
     let is_kai = matches!(rule.and_then(Rule::per_resource), Some(PerResource::Kai { .. }));
     let rule = rule.filter(|_| !is_kai);
     let text = document(problem, rule, is_kai, r, claims, pools, usable).to_string();
@@ -99,7 +101,7 @@ fn document(
                 .iter()
                 .filter_map(|on| {
                     let (_, most) = on.limit.iter().find(|(of, _)| *of == r)?;
-                    // Pools contain only classes that the same limits name, as far as the limits count.
+                    // A pool contains only classes that the same limits name, as far as these limits count.
                     let is_in =
                         |pool: &Pool| pool.classes.iter().all(|i| on.servers.binary_search(i).is_ok());
                     let names: Vec<String> =
@@ -134,7 +136,7 @@ fn document(
     })
 }
 
-/// Returns the share by which the claims are served. With one resource, multipliers and families change nothing.
+/// Returns the share by which the claims are served. With one resource, multipliers and families have no effect.
 fn share(problem: &Problem, rule: Option<Rule>, is_kai: bool) -> Value {
     if is_kai {
         return json!({"of": "usage", "over": "guarantee", "guarantees": "compared"});

@@ -4,7 +4,8 @@ use std::collections::VecDeque;
 
 use evenhand_problem::Rational;
 
-/// An arc, and the amount that can still flow through it; `None` for any amount.
+/// An arc, and the amount that can still flow through the arc. The amount `None` means that any amount can
+/// flow.
 #[derive(Debug, Clone)]
 struct Arc {
     to: usize,
@@ -15,7 +16,7 @@ struct Arc {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Network {
     arcs: Vec<Arc>,
-    /// By node: the arcs that leave it.
+    /// The arcs that leave each node.
     leaving: Vec<Vec<usize>>,
 }
 
@@ -25,7 +26,8 @@ impl Network {
         Self { arcs: Vec::new(), leaving: vec![Vec::new(); nodes] }
     }
 
-    /// Adds an arc with a capacity, `None` for any amount, and returns its number.
+    /// Adds an arc and returns its number. The capacity `None` means that any amount can flow through the
+    /// arc.
     pub(super) fn add(&mut self, from: usize, to: usize, most: Option<Rational>) -> usize {
         let arc = self.arcs.len();
         self.arcs.push(Arc { to, left: most });
@@ -40,13 +42,13 @@ impl Network {
         self.arcs[arc ^ 1].left.clone().unwrap_or_default()
     }
 
-    /// Returns by node whether more could flow to it from a node.
+    /// Returns for each node whether more could flow to the node from the node `from`.
     pub(super) fn reachable(&self, from: usize) -> Vec<bool> {
         self.paths(from, None).0
     }
 
-    /// Raises the flow between two nodes as far as possible. At least one arc on each path must have a capacity. Returns the
-    /// gain.
+    /// Raises the flow between two nodes as far as possible, and returns the gain. At least one arc on each
+    /// path must have a capacity.
     pub(super) fn raise(&mut self, from: usize, to: usize) -> Rational {
         let mut gain = Rational::new();
         loop {
@@ -84,15 +86,15 @@ impl Network {
         if flow.is_zero() || !other.reachable(from)[to] {
             return Rational::new();
         }
-        // Not more than the flow is asked for, so that a path without capacities ends.
+        // At most the flow of the arc is requested, so that a path without capacities ends.
         let end = other.leaving.len();
         other.leaving.push(Vec::new());
         other.add(to, end, Some(flow));
         other.raise(from, end)
     }
 
-    /// Searches for nodes that more could flow to, in order of their distance, up to a node. Returns them, and the last arc of
-    /// the path to each.
+    /// Searches for the nodes to which more could flow, in order of their distance, until `until` is reached.
+    /// Returns for each node whether it is reached, and the last arc of the path to the node.
     fn paths(&self, from: usize, until: Option<usize>) -> (Vec<bool>, Vec<usize>) {
         let mut is_reached = vec![false; self.leaving.len()];
         let mut by = vec![0; self.leaving.len()];

@@ -1,8 +1,9 @@
 //! The pieces of a fair share as a function of one number of the configuration.
 //!
-//! While the filling of the cluster runs through the same events, every amount is a fraction of two linear functions of a limit
-//! or a guarantee, and often of a weight. Such a piece follows from three points. Its end is the intersection with the piece
-//! behind it. Both are checked by values in between and at the ends.
+//! While the filling of the cluster runs through the same events, every amount is a fraction of two linear
+//! functions of a limit or a guarantee, and often of a weight. Such a piece follows from three computed
+//! points. Its end is the intersection with the next piece. Further computed values inside and at the ends
+//! check both.
 
 use evenhand_problem::Rational;
 
@@ -11,9 +12,9 @@ use evenhand_problem::Rational;
 pub enum Form {
     /// `at + slope (t - from)`, where `from` is the beginning of the piece.
     Linear {
-        /// The value at the beginning of the piece.
+        /// The value of the function at the beginning of the piece.
         at: Rational,
-        /// The gain for each unit.
+        /// The increase of the function for each unit of `t`.
         slope: Rational,
     },
     /// `(p + q t) / (1 + s t)`.
@@ -27,27 +28,27 @@ pub enum Form {
     },
 }
 
-/// A piece of a function.
+/// A piece of a function between two points.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Piece {
-    /// The beginning.
+    /// The point at which the piece begins.
     pub from: Rational,
-    /// The end.
+    /// The point at which the piece ends.
     pub to: Rational,
-    /// The values at the beginning and at the end, as computed there.
+    /// The computed values of the function at the beginning and at the end.
     pub values: [Rational; 2],
-    /// The form; `None` if no form fits all computed values.
+    /// The form of the function on the piece. `None` if no form fits all computed values.
     pub form: Option<Form>,
 }
 
 impl Piece {
-    /// Returns the value of the form at a point.
+    /// Returns the value of the form at a point. Returns `None` if the piece has no form.
     #[must_use]
     pub fn at(&self, t: &Rational) -> Option<Rational> {
         self.form.as_ref().and_then(|form| form.at(&self.from, t))
     }
 
-    /// Returns whether the function is constant on the piece.
+    /// Returns `true` if the function is constant on the piece.
     #[must_use]
     pub fn is_flat(&self) -> bool {
         matches!(&self.form, Some(Form::Linear { slope, .. }) if slope.is_zero())
@@ -125,17 +126,18 @@ impl Form {
     }
 }
 
-/// The most pieces of a function.
+/// The largest number of pieces of a function.
 const MOST_PIECES: usize = 8;
-/// The most values for the end of one piece.
+/// The largest number of values that are tried as the end of one piece.
 const MOST_TRIES: usize = 14;
-/// The first step from the end of an interval is its length divided by this.
+/// The first step from the end of an interval is the length of the interval divided by this number.
 const STEP: u32 = 4096;
 
-/// Returns the pieces of a function between two points. The last piece may end before the second point, if there are too many.
+/// Returns the pieces of a function between two points. The last piece may end before the second point if
+/// there are too many pieces.
 ///
 /// # Errors
-/// The error of the function.
+/// The error that the function returns.
 pub(super) fn pieces<E>(
     from: &Rational,
     to: &Rational,
@@ -156,7 +158,8 @@ pub(super) fn pieces<E>(
     Ok(pieces)
 }
 
-/// Returns the form just after (`sign` 1) or just before (`sign` -1) a point, if values in between agree.
+/// Returns the form just after a point (`sign` 1) or just before it (`sign` -1), if computed values near the
+/// point agree with the form.
 fn beside<E>(
     point: &Rational,
     length: &Rational,
@@ -199,7 +202,7 @@ fn piece<E>(
     let fits = |t: &Rational, f: &mut dyn FnMut(&Rational) -> Result<Rational, E>| -> Result<bool, E> {
         Ok(form.at(start, t) == Some(f(t)?))
     };
-    // The form holds at `low` and not at `high`.
+    // The form agrees with the function at `low`, and does not agree at `high`.
     let mut low = Rational::from(&step * 4_u32) + start;
     let mut high = to.clone();
     let mut is_whole = fits(to, f)?;
@@ -227,7 +230,7 @@ fn piece<E>(
         let mut middle = None;
         if let Some((behind, _)) = beside(&high, &gap, -1, start, f)? {
             if behind == form {
-                // The function jumps at `high`, or the form holds up to there.
+                // Either the function jumps at `high`, or the form agrees with the function up to `high`.
                 let before = form.at(start, &high);
                 if before.is_some() {
                     low.clone_from(&high);
@@ -265,7 +268,7 @@ fn piece<E>(
     }
     let is_exact = low == high || f(&high)? == form.at(start, &high).unwrap_or_default();
     let end = low;
-    // The form has to hold inside the piece as well.
+    // The form must also agree with the function inside the piece.
     let inside = Rational::from(&end - start);
     let mut is_fit = true;
     for k in [1_u32, 2, 3] {
@@ -277,7 +280,7 @@ fn piece<E>(
     Ok(Piece { from: start.clone(), to: end, values: [at_start, at_end], form })
 }
 
-/// Returns whether a form holds at points between two others.
+/// Returns `true` if a form agrees with the function at points between two other points.
 fn holds_between<E>(
     form: &Form,
     from: &Rational,

@@ -1,4 +1,4 @@
-//! The durations of tasks: their laws, and entries for single users and tasks.
+//! The laws of the durations of tasks, with entries for single users and tasks.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use evenhand_mechanisms::filling::Draw;
 /// The law of the duration of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Law {
-    /// The task runs until the time limit that the snapshot states, or for ever without a limit.
+    /// The task runs until the time limit that the snapshot states. Without a limit it never ends.
     Limits,
     /// The task runs for this many nanoseconds.
     Fixed(u64),
@@ -16,7 +16,7 @@ pub enum Law {
     Exponential(u64),
 }
 
-/// The laws of one user or task.
+/// The laws for the tasks of one user, or for one task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The law for waiting tasks, from their start on.
@@ -43,7 +43,7 @@ pub struct Durations {
 }
 
 impl Durations {
-    /// Returns the laws of a task; `None` if no law is stated for it.
+    /// Returns the laws of a task. Returns `None` if no law is stated for the task.
     pub(super) fn of(&self, task: Option<&str>, user: &str) -> Option<Entry> {
         let own = task.and_then(|task| self.by_name.get(task));
         own.or_else(|| self.by_name.get(user)).copied().or(self.others)
@@ -61,7 +61,8 @@ pub(super) enum Length {
     Endless,
 }
 
-/// The duration of a job: the longest duration of its tasks, each cut off at its time limit.
+/// The duration of a job: the longest duration of its tasks. The duration of each task is cut off at its time
+/// limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(super) struct Lengths {
     /// The durations of the tasks, with their time limits. Tasks with equal entries share one random number, because
@@ -83,7 +84,7 @@ impl Lengths {
         }
     }
 
-    /// Returns the time limit of the job; `None` if one of its tasks has no limit.
+    /// Returns the time limit of the job. Returns `None` if one of its tasks has no limit.
     pub fn limit(&self) -> Option<u64> {
         self.longest(|_, limit| limit)
     }
@@ -96,12 +97,13 @@ impl Lengths {
         self.list.contains(&(Length::Endless, None))
     }
 
-    /// Returns the duration in nanoseconds if it is not random; `None` if the job never ends.
+    /// Returns the duration in nanoseconds of a job whose duration is not random. Returns `None` if the job
+    /// never ends.
     pub fn fixed(&self) -> Option<u64> {
         self.draw(&mut Draw::new(0, 0))
     }
 
-    /// Draws the duration in nanoseconds; `None` if the job never ends.
+    /// Draws the duration of the job in nanoseconds. Returns `None` if the job never ends.
     pub fn draw(&self, draw: &mut Draw) -> Option<u64> {
         self.longest(|length, limit| {
             let time = match length {
@@ -114,7 +116,7 @@ impl Lengths {
         })
     }
 
-    /// Returns the longest duration; `None` if some task never ends.
+    /// Returns the longest duration of the tasks. Returns `None` if some task never ends.
     fn longest(&self, mut time: impl FnMut(Length, Option<u64>) -> Option<u64>) -> Option<u64> {
         let mut longest = Some(0);
         for (length, limit) in &self.list {

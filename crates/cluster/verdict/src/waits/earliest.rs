@@ -1,7 +1,7 @@
-//! A lower bound on the start of a job that holds for every order of starts.
+//! Computes a lower bound on the start of a job that is valid for every order of starts.
 //!
-//! In this computation running tasks end, and no other job starts. Other starts only use capacity and fill limits. So a
-//! job that could not start here could not start in any run.
+//! In this computation running tasks end, and no other job starts. Other starts only use capacity and fill
+//! limits. So a job that could not start here at some time could not start at that time in any run.
 
 use evenhand_problem::Rational;
 
@@ -17,7 +17,7 @@ use crate::starts::{Answer, Standing};
 enum Ending {
     /// The running job at this position.
     Running(usize),
-    /// The admitted jobs of the line at this position, as if they started now.
+    /// The admitted jobs of the line at this position, which end as if they started now.
     Admitted(usize),
 }
 
@@ -32,7 +32,8 @@ pub(super) fn bound(standing: &Standing<'_>, jobs: &Jobs, rows: &mut [Row]) {
     let mut ends: Vec<(u64, Ending)> = running.chain(admitted).collect();
     ends.sort_unstable();
     let mut ends = ends.into_iter().peekable();
-    // The rows without an answer, each with the reason why its job could not start when it was last tried.
+    // The rows without a lower bound yet, each with the reason why its job could not start when it was last
+    // tried.
     let mut open: Vec<(usize, Blocked)> = (0..rows.len()).map(|at| (at, Blocked::Unknown)).collect();
     let mut now = 0;
     loop {
@@ -44,7 +45,7 @@ pub(super) fn bound(standing: &Standing<'_>, jobs: &Jobs, rows: &mut [Row]) {
                     for m in rules.start(line.user) {
                         let tasks = line.admitted * gang(problem, *m);
                         standing.rooms.admit(*m, &-Rational::from(tasks));
-                        // Admitted jobs have no servers, but the usage of their groups falls.
+                        // Admitted jobs have no servers. When they end, only the usage of their groups falls.
                         released.push((*m, Place { class: 0, index: 0 }));
                     }
                 }

@@ -15,7 +15,7 @@ use crate::starts::Standing;
 /// A running job: tasks that end at the same moment.
 #[derive(Debug, Clone)]
 pub(super) struct RunningJob {
-    /// The tasks: users, servers and numbers of tasks.
+    /// The tasks of the job: users, servers and numbers of tasks.
     pub tasks: Vec<(usize, Place, u64)>,
     /// The remaining time of the job.
     pub lengths: Lengths,
@@ -29,7 +29,7 @@ pub(super) struct NamedJob {
     pub lengths: Lengths,
 }
 
-/// The waiting jobs of one start: of a user, and of the users that start with it.
+/// The waiting jobs of a user and of the users that start with it.
 #[derive(Debug, Clone)]
 pub(super) struct Line {
     /// The first user of the start.
@@ -47,21 +47,21 @@ pub(super) struct Line {
 }
 
 impl Line {
-    /// Returns the duration of the job at a position.
+    /// Returns the duration of the waiting job at a position of the line.
     pub fn lengths(&self, k: u64) -> &Lengths {
         let named = usize::try_from(k).ok().and_then(|k| self.named.get(k));
         named.map_or(&self.others, |job| &job.lengths)
     }
 
-    /// Returns the priority of the job at a position.
+    /// Returns the priority of the waiting job at a position of the line.
     pub fn priority_of(&self, k: u64) -> i64 {
         let named = usize::try_from(k).ok().and_then(|k| self.named.get(k));
         named.map_or(self.priority, |job| job.priority)
     }
 }
 
-/// A job whose start is recorded, by the position of its line: the first or the last job that starts, or the job at a
-/// position.
+/// A job whose start is recorded. The job is the first or the last job of a line that starts, or the job at a
+/// position of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Record {
     First(usize),
@@ -73,9 +73,9 @@ pub(super) enum Record {
 #[derive(Debug)]
 pub(super) struct Jobs {
     pub running: Vec<RunningJob>,
-    /// The lines of users with waiting or admitted jobs, ascending by user.
+    /// The lines of users with waiting or admitted jobs, in ascending order of users.
     pub lines: Vec<Line>,
-    /// The starts that were asked for, each with its row.
+    /// The requested starts, each with its row.
     pub records: Vec<(Record, Row)>,
 }
 
@@ -130,7 +130,7 @@ impl Jobs {
         Ok(jobs)
     }
 
-    /// Returns the starts that were asked for.
+    /// Returns the requested starts.
     fn asked(
         &self,
         snapshot: &Snapshot,
@@ -175,12 +175,12 @@ impl Jobs {
         }
     }
 
-    /// Returns empty rows for the starts that were asked for.
+    /// Returns rows for the requested starts, without results.
     pub fn rows(&self, runs: u64) -> Vec<Row> {
         self.records.iter().map(|(_, row)| Row { runs, ..row.clone() }).collect()
     }
 
-    /// Returns whether the duration of some job is random.
+    /// Returns `true` if the duration of some job is random.
     pub fn is_random(&self) -> bool {
         let waiting = self.lines.iter().flat_map(|line| {
             let named = line.named.iter().map(|job| &job.lengths);
@@ -203,13 +203,14 @@ impl Jobs {
 }
 
 impl Line {
-    /// Returns whether some of the jobs have no names.
+    /// Returns `true` if some jobs of the line have no names.
     fn has_others(&self) -> bool {
         self.admitted > 0 || self.jobs > self.named.len() as u64
     }
 }
 
-/// Returns the waiting jobs of a user and of the users that start with it; `None` if there are none.
+/// Returns the waiting jobs of a user and of the users that start with it. Returns `None` if there are no
+/// such jobs.
 fn line(
     snapshot: &Snapshot,
     standing: &Standing<'_>,
@@ -247,8 +248,8 @@ fn line(
     for m in start {
         known.add(&mut others, None, *m, false)?;
     }
-    // The names of the k-th job are the k-th gangs in the lists of names of its users. A job has names only if all its
-    // users have them.
+    // The names of the k-th job are the k-th gangs in the lists of names of its users. A job has names only
+    // if all its users have names for it.
     let names_of = |m: usize| -> Vec<&str> {
         let waiting = snapshot.waiting.iter().filter(|of| of.user == m);
         waiting.flat_map(|of| &of.names).map(String::as_str).collect()
@@ -281,8 +282,8 @@ fn line(
 /// The server of a running task, and its name if it is known.
 type NamedTask<'s> = (Place, Option<&'s str>);
 
-/// Returns the running jobs: the gangs that the snapshot names, and for all other tasks gangs of the stated size, in
-/// the order of their servers.
+/// Returns the running jobs. A job is a gang that the snapshot names. All other tasks are divided into gangs
+/// of the stated size, in the order of their servers.
 fn running(
     snapshot: &Snapshot,
     standing: &Standing<'_>,
@@ -303,7 +304,8 @@ fn running(
             }
         }
     }
-    // The names of tasks outside of gangs by user and server, and the names of the tasks of each gang.
+    // The names of tasks outside of gangs, by user and server. The next map has the names of the tasks of
+    // each gang.
     let mut names: BTreeMap<(usize, Place), Vec<&str>> = BTreeMap::new();
     let mut of_gangs: HashMap<&str, Vec<(usize, &str)>> = HashMap::new();
     for of in &snapshot.running {
@@ -350,7 +352,7 @@ fn running(
     let users: Vec<usize> = (0..problem.n_users()).filter(|n| rules.leads(*n)).collect();
     for n in users {
         let start = rules.start(n);
-        // The tasks of each user one by one, each with its name.
+        // The tasks of each user one by one, each with its server and its name.
         let mut each: Vec<(usize, usize, std::vec::IntoIter<NamedTask<'_>>)> = Vec::new();
         for m in start {
             let own = left.range((*m, Place { class: 0, index: 0 })..).take_while(|((k, _), _)| k == m);

@@ -18,9 +18,9 @@ fn fraction(usage: &[Rational], share: &[Rational]) -> Option<Rational> {
     Some(largest)
 }
 
-/// Returns the user that is served next among these users. The queues of the users are compared from the outermost to
-/// the innermost: by the highest priority, then by the least fraction of the fair share in use, and then by the order
-/// of the file.
+/// Returns the next user to serve among these users. The queues of the users are compared from the outermost
+/// to the innermost queue. The highest priority comes first, then the least fraction of the fair share in
+/// use, then the order of the file.
 pub(super) fn next(queues: &Queues<'_>, due: &Due, totals: &[Rational], users: &[usize]) -> Option<usize> {
     let held = queues.held(totals);
     let groups = queues.problem.groups().list();

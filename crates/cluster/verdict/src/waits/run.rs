@@ -16,9 +16,10 @@ use crate::rooms::Bound;
 use crate::servers::Place;
 use crate::starts::{Answer, Assignment, Standing};
 
-/// The number of waiting jobs that backfill considers at one moment. It is the default of Slurm's `bf_max_job_test` in 25.05.
+/// The number of waiting jobs that backfill considers at one moment. This is the default of Slurm's
+/// `bf_max_job_test` in 25.05.
 const MOST_BACKFILLED: usize = 500;
-/// The budget steps that each event costs.
+/// The steps of the budget that each event costs.
 const EVENT: u64 = 200;
 
 /// The reason why a job could not start when it was last tried.
@@ -26,7 +27,7 @@ const EVENT: u64 = 200;
 pub(super) enum Blocked {
     /// The job was not tried, or could start.
     Unknown,
-    /// The start would break this bound of a group.
+    /// The start would exceed this bound of a group.
     Bound(Bound),
     /// The job does not fit on servers.
     Servers,
@@ -38,8 +39,8 @@ impl Blocked {
         broken_bound(standing, user).map_or(Self::Servers, Self::Bound)
     }
 
-    /// Returns whether the job certainly still cannot start. `released` are the users and servers of the tasks that
-    /// have ended since it was last tried. Other jobs may have started meanwhile.
+    /// Returns `true` if the job certainly still cannot start. `released` are the users and servers of the
+    /// tasks that have ended since the job was last tried. Other jobs may have started since then.
     pub fn is_certain(&self, standing: &Standing<'_>, user: usize, released: &[(usize, Place)]) -> bool {
         let problem = standing.problem;
         let groups = problem.groups();
@@ -54,9 +55,10 @@ impl Blocked {
                 true
             }
             Self::Bound(_) => broken_bound(standing, user).is_some(),
-            // The search for servers also checks limits on server classes, so the answer is not certain.
+            // The search for servers also tests limits on server classes, so the reason need not be a lack of
+            // free capacity.
             Self::Servers if problem.groups().limit_classes() => false,
-            // The job can only start if one of the released servers now fits one of its tasks.
+            // The job can start only if one of its tasks now fits on one of the released servers.
             Self::Servers => !released.iter().any(|(_, place)| {
                 let server = standing.servers.at(*place);
                 let has_room = |m: &usize| {
@@ -69,7 +71,7 @@ impl Blocked {
     }
 }
 
-/// Returns a bound that a start of a user would break; `None` if it would break no bound.
+/// Returns a bound that a start of a user would exceed. Returns `None` if it would exceed no bound.
 fn broken_bound(standing: &Standing<'_>, user: usize) -> Option<Bound> {
     let amounts = standing.rules.amounts(standing.problem, user);
     let group = standing.problem.groups().member(user).group;
@@ -79,9 +81,9 @@ fn broken_bound(standing: &Standing<'_>, user: usize) -> Option<Bound> {
 /// A job that runs in a simulation.
 #[derive(Debug, Clone)]
 struct Active {
-    /// The tasks: users, servers and numbers of tasks.
+    /// The tasks of the job: users, servers and numbers of tasks.
     tasks: Vec<(usize, Place, u64)>,
-    /// The latest end of the job that the scheduler knows; `None` if it knows no end.
+    /// The latest end of the job that the scheduler knows. `None` if the scheduler knows no end.
     planned_end: Option<u64>,
 }
 
@@ -93,11 +95,11 @@ pub(super) struct Simulation<'s, 'p> {
     settings: &'s Settings,
     turns: Option<Turns<'p>>,
     due: Option<&'s Due>,
-    /// Lists of lines that are served by descending priority. There is one list for each queue, or one list of all
-    /// lines.
+    /// Lists of lines that are served by descending priority. There is one list for each queue, or one list
+    /// for all lines.
     rows: Vec<Vec<usize>>,
-    /// The jobs by priority, for backfill: each entry has a line and a position. All jobs without names of a line share
-    /// one entry.
+    /// The jobs by priority, for backfill. Each entry has a line and a position. All jobs without names of a
+    /// line share one entry.
     by_priority: Vec<(usize, u64)>,
     not_known: u64,
     /// The starts of the last run.
@@ -112,16 +114,17 @@ struct State<'p> {
     active: Vec<Option<Active>>,
     /// The ends of active jobs: the time, and the position of the job.
     ends: BinaryHeap<Reverse<(u64, usize)>>,
-    /// The number of jobs that have started, by line.
+    /// The number of jobs that have started, for each line.
     started: Vec<u64>,
-    /// Whether each job with names has started, by line.
+    /// True if a job with names has started, indexed by line and position.
     has_started: Vec<Vec<bool>>,
-    /// The number of admitted jobs that have no server yet, by line.
+    /// The number of admitted jobs that have no server yet, for each line.
     admitted: Vec<u64>,
-    /// The number of admitted jobs that got servers, by line.
+    /// The number of admitted jobs that have got servers, for each line.
     placed: Vec<u64>,
     blocked: Vec<Blocked>,
-    /// The difference between the numbers of tasks of users now and in the snapshot.
+    /// The number of tasks of users now minus their number in the snapshot. Users without a difference may be
+    /// missing.
     changes: BTreeMap<usize, i64>,
     /// The time of the start of each record.
     times: Vec<Option<u64>>,
@@ -133,7 +136,8 @@ struct Reservation<'p> {
     time: u64,
     /// The servers that the job will get.
     assignment: Assignment,
-    /// The cluster now, with the tasks of the blocked job on its planned servers. The limits do not count these tasks.
+    /// The cluster now, with the tasks of the blocked job on its planned servers. Limits do not count these
+    /// tasks.
     now: Standing<'p>,
     /// The cluster at the planned time.
     then: Standing<'p>,
@@ -196,7 +200,8 @@ impl<'s, 'p> Simulation<'s, 'p> {
         std::mem::take(&mut self.starts)
     }
 
-    /// Makes one run. Returns the time of the start of each record, or `None` if the job did not start.
+    /// Makes one run. Returns the time of the start of each record. The time is `None` if the job did not
+    /// start.
     pub fn run(&mut self, seed: u64) -> Vec<Option<u64>> {
         self.starts.clear();
         let lines = &self.jobs.lines;
@@ -250,7 +255,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
         *state.changes.entry(n).or_default() += tasks;
     }
 
-    /// Ends all jobs whose time has come, and updates which jobs might start.
+    /// Ends all jobs whose end has come, and updates which jobs might start.
     fn end_jobs(&mut self, state: &mut State<'p>) {
         let mut released = Vec::new();
         while let Some(Reverse((time, at))) = state.ends.peek().copied() {
@@ -312,7 +317,7 @@ impl<'s, 'p> Simulation<'s, 'p> {
         None
     }
 
-    /// Starts the next job. Returns whether a job could start.
+    /// Starts the next job. Returns `true` if a job could start.
     fn start_next(&mut self, state: &mut State<'p>) -> bool {
         // The first line of each list with a job that could start.
         let mut heads: Vec<(usize, usize, Assignment)> = Vec::new();
@@ -367,8 +372,8 @@ impl<'s, 'p> Simulation<'s, 'p> {
         }
     }
 
-    /// Starts jobs by priority. After the first job that does not fit on servers, a job starts only if it does not
-    /// delay this blocked job, as far as the scheduler knows the ends of jobs.
+    /// Starts jobs by priority. After the first job that does not fit on servers, a job starts only if it
+    /// does not delay this blocked job, according to the ends of jobs that the scheduler knows.
     fn backfill(&mut self, state: &mut State<'p>) {
         let mut reservation: Option<Reservation<'p>> = None;
         let mut tested = 0;
@@ -420,8 +425,9 @@ impl<'s, 'p> Simulation<'s, 'p> {
         }
     }
 
-    /// Returns the reservation of a blocked job: the first time at which it could start if no other job starts, and the
-    /// servers that it gets then. Returns `None` if it could not start after any end of a job.
+    /// Returns the reservation of a blocked job: the first time at which the job could start if no other job
+    /// starts, and the servers that it gets at that time. Returns `None` if it could not start after the end
+    /// of any job.
     fn reservation(&mut self, state: &State<'p>, at: usize) -> Option<Reservation<'p>> {
         let user = self.jobs.lines[at].user;
         let mut later = state.standing.clone();
@@ -472,7 +478,7 @@ impl Reservation<'_> {
     }
 }
 
-/// Adds the tasks of a job to a cluster, or removes them with the sign -1.
+/// Adds the tasks of a job to a cluster if `sign` is 1. Removes them if `sign` is -1.
 fn add(standing: &mut Standing<'_>, assignment: &Assignment, sign: i32) {
     for (m, places) in &assignment.parts {
         places.iter().for_each(|place| standing.change(*m, *place, &Rational::from(sign)));
@@ -486,7 +492,7 @@ fn stream(user: usize, k: u64) -> u64 {
 }
 
 impl State<'_> {
-    /// Adds an active job. Its tasks are already part of the standing.
+    /// Adds an active job. Its tasks are already part of `standing`.
     fn add(&mut self, tasks: Vec<(usize, Place, u64)>, length: Option<u64>, planned: Option<u64>) {
         if let Some(length) = length {
             self.ends.push(Reverse((self.now.saturating_add(length), self.active.len())));

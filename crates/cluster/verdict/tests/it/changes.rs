@@ -1,4 +1,4 @@
-//! Changed snapshots.
+//! Tests of changed snapshots.
 
 use crate::common::{judged, snapshot};
 
@@ -69,7 +69,7 @@ fn a_server_that_is_removed_leaves_its_tasks_waiting() {
     assert_eq!(after.allocation.total(0), 0);
     // Other servers have free capacity for the tasks of the removed server.
     assert!(!judged(&after).is_work_conserving());
-    // The last server of a class stays, without capacity.
+    // The last server of a class stays and loses its capacity.
     let after = changed(|changes| changes.remove.push("small".to_owned())).unwrap();
     assert!(after.problem.servers()[1].capacity().is_zero());
     let error = changed(|changes| changes.remove.push("n9".to_owned())).unwrap_err();

@@ -1,4 +1,5 @@
-//! Promises next to what exists: hand-made cases of public issues, and random ones against all sets of server classes.
+//! Tests of promises compared with the capacity: hand-made cases of public issues, and random cases compared
+//! with a search over all sets of server classes.
 
 use crate::common::{cluster, snapshot};
 
@@ -16,7 +17,7 @@ fn of(snapshot: &Snapshot, rule: Option<Rule>) -> OfResource {
     claims.resources.into_iter().find(|of| of.resource == at).unwrap()
 }
 
-/// Returns by claim: the promised amount, the certain amount, and the amount by the rule.
+/// Returns for each claim the promised amount, the certain amount, and the amount by the rule.
 fn numbers(of: &OfResource) -> Vec<[String; 3]> {
     let row = |claim: &evenhand_cluster::promises::Claim| {
         [&claim.amount, &claim.certain, &claim.by_rule].map(ToString::to_string)
@@ -28,8 +29,8 @@ fn users(names: &[(&str, u32)]) -> Value {
     names.iter().map(|(group, tasks)| json!({"name": format!("{group}/1"), "group": group, "demand": {"gpu": 1}, "tasks": tasks})).collect()
 }
 
-/// KAI, issue 1833: part of the cluster is gone, and the quotas that are left exceed it. The priority decides, then equal
-/// fractions of the quotas.
+/// KAI, issue 1833: part of the cluster is gone, and the quotas exceed the remaining servers. The priority
+/// decides first, then equal fractions of the quotas.
 #[test]
 fn kai_1833_quotas_by_priority_after_an_incident() {
     let groups = json!([
@@ -44,13 +45,13 @@ fn kai_1833_quotas_by_priority_after_an_incident() {
     assert_eq!((&found.promised, &found.together), (&Rational::from(16), &Rational::from(8)));
     let missing: Vec<Rational> = found.shortages.iter().map(Shortage::missing).collect();
     assert_eq!(missing, [8]);
-    // With all servers the quotas fit, and nothing is in doubt.
+    // With all servers the quotas fit, and no claim is in doubt.
     let whole = of(&cluster(16, &groups, &users, &[json!({})]), Some(Rule::Kai));
     assert!(whole.shortages.is_empty() && whole.claims.iter().all(|claim| !claim.is_in_doubt()));
 }
 
-/// KAI, issue 2065: 12 GPUs, and two queues with a quota of 8 each. Queue A has the higher priority, and in the worst case each
-/// queue has only what the other leaves.
+/// KAI, issue 2065: there are 12 GPUs, and two queues with a quota of 8 each. Queue A has the higher
+/// priority. In the worst case each queue has only the GPUs that the other queue leaves.
 #[test]
 fn kai_2065_two_quotas_of_8_on_12_gpus() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}, "priority": 90},
@@ -90,7 +91,7 @@ fn kueue_2665_the_quota_exceeds_the_nodes_of_a_flavour() {
     assert_eq!((claimed, capacity), (&Rational::from(24), &Rational::from(16)));
 }
 
-/// Quotas of 8 on two flavours. One flavour has no servers any more.
+/// Each queue has a quota of 8 on two flavours. One flavour has no servers any more.
 #[test]
 fn a_flavour_without_servers() {
     let document = |t4: u32| {
@@ -113,7 +114,7 @@ fn a_flavour_without_servers() {
     assert_eq!(missing, [8]);
 }
 
-/// The promise of a subqueue is worth no more than that of the queue above it (KAI, issue 1934).
+/// The promise of a subqueue is worth no more than the promise of the queue above it (KAI, issue 1934).
 #[test]
 fn a_parent_that_is_promised_less_than_its_subqueues() {
     let groups = json!([
@@ -126,7 +127,7 @@ fn a_parent_that_is_promised_less_than_its_subqueues() {
     let found = of(&cluster(16, &groups, &users, &[json!({})]), Some(Rule::Kai));
     assert_eq!(numbers(&found), [["4", "0", "4"], ["4", "0", "4"], ["8", "8", "8"]]);
     assert!(matches!(&found.shortages[..], [Shortage::Parent { group: 0, .. }]), "{:?}", found.shortages);
-    // A limit of the parent below its promises.
+    // The limit of the parent is below the promises of its subqueues.
     let groups = json!([
         {"name": "shared", "limit": {"gpu": 6}},
         {"name": "alice", "parent": "shared", "guarantee": {"gpu": 4}},
@@ -138,7 +139,8 @@ fn a_parent_that_is_promised_less_than_its_subqueues() {
     assert!(matches!(&found.shortages[..], [Shortage::Limit { group: 0, .. }]), "{:?}", found.shortages);
 }
 
-/// No servers, a resource that no server has, weights of 0, queues without tasks, and limits of 0.
+/// Clusters without servers, with a resource that no server has, with weights of 0, queues without tasks, and
+/// limits of 0.
 #[test]
 fn degenerate_clusters() {
     let groups = json!([
@@ -175,8 +177,9 @@ fn capacity_beyond_the_class_counts() {
     assert!(!of(&snapshot, None).claims[0].is_in_doubt());
 }
 
-/// Compares random snapshots with a search over all sets of server classes. The amounts by the rule exceed neither the promise nor
-/// the capacity. If the other claims are served first, in any order, a claim still gets its certain amount.
+/// Compares random snapshots with a search over all sets of server classes. The amounts by the rule must
+/// exceed neither the promise nor the capacity. If the other claims are served first, in any order, a claim
+/// must still get its certain amount.
 #[test]
 fn random_snapshots_against_all_sets_of_classes() {
     let (mut doubts, mut shortages) = (0, 0);
@@ -204,7 +207,8 @@ fn random_snapshots_against_all_sets_of_classes() {
                 doubts += u32::from(claim.is_in_doubt());
             }
             let served: Rational = of.claims.iter().map(|claim| &claim.by_rule).sum();
-            // Capacity that is kept back inside a group is filled even beyond the limit of the group (theory, section 9).
+            // Capacity that is kept back inside a group is filled even beyond the limit of the group
+            // (docs/groups.md, section 9).
             let keeps = snapshot.problem.groups().list().iter().any(|group| !group.lend.is_empty());
             assert!(keeps || served <= of.together, "{seed} {r} {of:?}");
             assert_eq!(

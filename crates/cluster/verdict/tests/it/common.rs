@@ -1,4 +1,4 @@
-//! Snapshots for tests, small or random, and the answers of the kernel to certificates.
+//! Small and random snapshots for tests, and the answers of the kernel to certificates.
 
 use evenhand_check::{File, Options};
 use evenhand_cluster::{Servers, Verdict};
@@ -15,8 +15,8 @@ pub fn snapshot(text: &str) -> Snapshot {
     Source { name: "snapshot", text }.snapshot().unwrap_or_else(|error| panic!("{error}\n{text}"))
 }
 
-/// Returns a snapshot of a cluster with the class `node`. Each of its servers has `gpus` GPUs and the tasks of the
-/// entry in `servers`. The groups and users are those of a problem file.
+/// Returns a snapshot of a cluster with the class `node`. Each server has `gpus` GPUs and runs the tasks of
+/// its entry in `servers`. The groups and users have the form of a problem file.
 pub fn cluster(gpus: u32, groups: &Value, users: &Value, servers: &[Value]) -> Snapshot {
     let placements: Vec<Value> = servers
         .iter()
@@ -40,7 +40,7 @@ pub fn judged(snapshot: &Snapshot) -> Verdict {
     Verdict::new(snapshot, None, &Rational::new()).unwrap()
 }
 
-/// Returns the reason why the kernel refuses a certificate; `None` if it accepts it.
+/// Returns the reason why the kernel refuses a certificate. Returns `None` if the kernel accepts it.
 pub fn refused(text: &str) -> Option<String> {
     let file = File { name: "certificate".to_owned(), text: text.to_owned() };
     let options = Options { max_tolerance: Some("0.99".to_owned()), ..Options::default() };
@@ -55,8 +55,9 @@ pub fn amounts(vector: &[Rational]) -> Vec<String> {
     vector.iter().map(ToString::to_string).collect()
 }
 
-/// Returns a random problem with groups and whole tasks, and an allocation. Some tasks are in gangs and some are pinned. In the allocation, tasks run on all servers on which they fit, as under a scheduler that ignores
-/// fairness.
+/// Returns a random problem with groups and whole tasks, and an allocation. Some tasks are in gangs and some
+/// are pinned. In the allocation, tasks run on all servers on which they fit, as under a scheduler that
+/// ignores fairness.
 pub fn random(seed: u64) -> (Problem, Allocation) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let shape = Shape { groups: 6, users: 8, classes: 3 };

@@ -1,4 +1,5 @@
-//! A certificate of a verdict or of moves is refused if any number, name or word of its claims is changed.
+//! Tests that a certificate of a verdict or of moves is refused if any number, name or word of its claims is
+//! changed.
 
 use crate::common::{random, refused};
 
@@ -11,7 +12,7 @@ use evenhand_testkit::random::snapshots;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
-/// Collects the JSON pointers to every number of a value, whether it is a JSON number or a string.
+/// Collects the JSON pointers to every number in a value, whether the number is a JSON number or a string.
 fn numbers(value: &Value, pointer: &str, found: &mut Vec<String>) {
     match value {
         Value::Object(fields) => {
@@ -81,8 +82,8 @@ fn five_thousand_with_another_number_are_refused() {
             assert_eq!(refused(&text), None, "seed {seed}");
             let document: Value = serde_json::from_str(&text).unwrap();
             for pointer in claimed(&document) {
-                // Another server may have as much free capacity. A claim that is changed to the index of this server is
-                // still true.
+                // Another server may have as much free capacity. A claim that is changed to name this server
+                // is still true.
                 if pointer.ends_with("/index") && pointer.starts_with("/fits") {
                     continue;
                 }
@@ -121,7 +122,8 @@ proptest! {
     }
 }
 
-/// Returns a certificate of moves with several steps, one of which stops tasks, in a problem with several groups.
+/// Returns a certificate of moves in a problem with several groups. The moves have several steps, and one of
+/// them stops tasks.
 fn rich() -> Value {
     let found = (0..).find_map(|seed| {
         let [_, text] = certificates(seed);
@@ -134,7 +136,7 @@ fn rich() -> Value {
     found.unwrap()
 }
 
-/// A damage of a certificate: its description, and the change.
+/// A damage of a certificate: its description, and the function that makes the change.
 type Damage = (&'static str, fn(&mut Value));
 
 #[test]

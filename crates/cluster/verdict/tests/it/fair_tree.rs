@@ -1,5 +1,5 @@
-//! Slurm's fair tree: the numbers that `sshare` shows of a tree agree with the recomputed numbers, and changed numbers
-//! do not.
+//! Tests of Slurm's fair tree: the numbers that `sshare` shows agree with the recomputed numbers, and changed
+//! numbers disagree.
 
 use std::cmp::Ordering;
 
@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 struct Assoc {
     name: String,
     shares: u32,
-    /// The raw usage. The usage of an account with subaccounts is the sum over them.
+    /// The raw usage. The usage of an account with subaccounts is the sum of their usage.
     usage: f64,
     norm: f64,
     effective: f64,
@@ -48,7 +48,7 @@ impl Assoc {
         if self.is_user() { 1 } else { self.below.iter().map(Self::users).sum() }
     }
 
-    /// Computes the levels of all accounts below this one, as `_calc_assoc_fs` does.
+    /// Computes the levels of all accounts below this account, as `_calc_assoc_fs` does.
     fn levels(&mut self) {
         let (shares, usage) = (self.below.iter().map(|of| of.shares).sum::<u32>(), self.usage);
         for of in &mut self.below {
@@ -217,14 +217,14 @@ fn two_users_with_exchanged_ranks_are_detected() {
     let wrong: Vec<&str> =
         found.iter().filter(|of| of.agrees() == Some(false)).map(|of| of.what.as_str()).collect();
     assert_eq!(wrong, ["FairShare", "FairShare"]);
-    // A raw usage of 0 decides nothing, and numbers that Slurm has not computed yet are not compared.
+    // A raw usage of 0 determines no number. Numbers that Slurm has not computed yet are not compared.
     *value(&mut document, "a", "RawUsage") = json!("0");
     let list = document["reported"].as_array_mut().unwrap();
     list.retain(|of| of["group"] != "b" || of["what"] != "NormUsage");
     list[0]["value"] = json!("0");
     let (_, found) = judged(&document);
     assert!(found.iter().all(|of| of.what == "NormShares" || of.agrees().is_none()), "{found:?}");
-    // Without `LevelFS` Slurm uses another formula, and nothing is compared.
+    // Without `LevelFS` Slurm uses another formula, so no number is compared.
     document["reported"].as_array_mut().unwrap().retain(|of| of["what"] != "LevelFS");
     assert!(judged(&document).1.is_empty());
 }

@@ -1,5 +1,5 @@
-//! Migrations for a job: public cases, small clusters with known results, and random clusters compared with a search
-//! over all states.
+//! Tests of migrations for a job: public cases, small clusters with known results, and random clusters
+//! compared with a search over all states.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -41,7 +41,7 @@ fn certificate(of: &Snapshot, judged_cluster: &Cluster, found: &Migrations) -> O
     Some(of_migrations(&verdict, &moves, found.job, least, &[]).unwrap())
 }
 
-/// Returns the number of migrated tasks, and whether it is proven to be the least.
+/// Returns the number of migrated tasks, and whether this number is proven to be the least.
 fn tasks(found: &Migrations) -> (u64, bool) {
     let plan = found.plan().unwrap_or_else(|| panic!("no plan: {:?}", found.outcome));
     (plan.tasks, found.is_cheapest())
@@ -119,7 +119,7 @@ fn kai_1500_costs_and_exempted_workloads() {
     assert_eq!((&ages.costs, ages.unknown.len()), (&expected, 0));
     let found = planned(&with_times, "job", &costs(Cost::Age(ages)));
     assert_eq!((tasks(&found), found.plan().unwrap().cost.to_string()), ((1, true), "7/6".to_owned()));
-    // A task whose time is not known is as dear as the dearest one.
+    // A task whose time is not known costs as much as the most expensive task.
     with_times.times.remove(0);
     let ages = Ages::new(&with_times).unwrap();
     assert_eq!((ages.costs[&0].clone(), ages.unknown), (Rational::from((5, 2)), vec![0]));
@@ -140,8 +140,8 @@ fn kai_1500_costs_and_exempted_workloads() {
 
 #[test]
 fn volcano_3948_one_task_moves_so_that_another_can() {
-    // Scenario 1: 4+2+1, 4+2 and 4+2+1 of 8 GPUs are used on three nodes, and a job of 4 GPUs waits. Lower bounds by
-    // single servers give 1.
+    // Scenario 1: on three nodes 4+2+1, 4+2 and 4+2+1 of 8 GPUs are used, and a job of 4 GPUs waits. Lower
+    // bounds by single servers give 1.
     let users = json!([{"name": "four", "demand": {"gpu": 4}, "tasks": 3}, {"name": "two", "demand": {"gpu": 2}, "tasks": 3},
                        {"name": "one", "demand": {"gpu": 1}, "tasks": 2}, {"name": "job", "demand": {"gpu": 4}, "tasks": 1}]);
     let servers = [
@@ -204,7 +204,7 @@ fn gangs_move_whole_and_by_their_rules() {
     of.constraints = vec![Constraint { distinct_servers: true, ..rule(0) }];
     let found = planned(&of, "job", &Settings::default());
     assert_eq!((found.outcome, found.least), (Outcome::Never(Obstacle::Searched), None));
-    // Tasks of a gang with a name migrate together.
+    // Tasks of a gang that the snapshot names migrate together.
     let users = json!([{"name": "gang", "demand": {"gpu": 1}, "tasks": 4, "gang": 2},
                        {"name": "job", "demand": {"gpu": 3}, "tasks": 1}]);
     let mut of = fresh(&users, 4, &[json!({"gang": 2}), json!({"gang": 2})]);

@@ -1,4 +1,4 @@
-//! Moves: small clusters with known results, and properties of the moves on random clusters.
+//! Tests of moves: small clusters with known results, and properties of the moves on random clusters.
 
 use std::collections::BTreeSet;
 
@@ -107,7 +107,7 @@ fn random_moves_are_replayed_and_leave_no_further_queue_below() {
         let after = judged(&after);
         let below: Vec<usize> = (0..after.queues.len()).filter(|v| after.queues[*v].by.is_some()).collect();
         assert_eq!(below, moves.below[1], "seed {seed}");
-        // No further limit is exceeded, pinned tasks stay, and gangs start and stop whole.
+        // No further limit is exceeded, pinned tasks stay, and gangs start and stop as a whole.
         assert!(after.is_within_limits() || !found.is_within_limits(), "seed {seed}");
         let (before, totals) = (found.allocation.totals(), after.allocation.totals());
         for n in 0..totals.len() {
@@ -156,7 +156,7 @@ fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
     assert!(lines("mesos").contains("(no command: none is known for this system)\n"));
 }
 
-/// Returns a snapshot of Kueue in which one of two workloads of two pods each has to stop.
+/// Returns a snapshot of Kueue with two workloads of two pods each, one of which has to stop.
 fn owned(owners: &str) -> Snapshot {
     let text = r#"{"kind": "snapshot", "system": "kueue", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}], "groups": [{"name": "a"}, {"name": "b"}],

@@ -1,5 +1,5 @@
-//! Plans of servers: public cases with their correct answers, and random snapshots compared with the plain loops of the
-//! test kit.
+//! Tests of plans of servers: public cases with their correct answers, and random snapshots compared with the
+//! plain loops of the test kit.
 
 use crate::common::snapshot;
 
@@ -43,7 +43,8 @@ fn made(servers: &Value, users: &Value, placements: &Value) -> Snapshot {
     snapshot(&document.to_string())
 }
 
-/// Kubernetes autoscaler, issue 2513: pods of 0.7 cpu wait, group1 adds nodes of 1 cpu, and group2 nodes of 4 cpu.
+/// Kubernetes autoscaler, issue 2513: pods of 0.7 CPUs wait. Group group1 adds nodes of 1 CPU, and group2
+/// adds nodes of 4 CPUs.
 #[test]
 fn autoscaler_2513_small_or_large_nodes() {
     let of = |pods: u32| {
@@ -63,7 +64,7 @@ fn autoscaler_2513_small_or_large_nodes() {
     };
     let of = |pods: u32| {
         let mut of = of(pods);
-        // The running pods leave less than 0.7 cpu on each small node.
+        // The running pods leave less than 0.7 CPUs on each small node.
         of.problem =
             Changes { set: vec![("busy.demand.cpu".to_owned(), "0.4".to_owned())], ..Changes::default() }
                 .apply(&of)
@@ -98,7 +99,7 @@ fn autoscaler_1821_the_cheaper_of_two_equal_nodes() {
     assert_eq!(counts(&planned(&of, &prices, &Goal::Starts(vec![(0, Some(1))]))), [0, 1]);
 }
 
-/// cluster-capacity, issue 139: stated numbers of small and of large pods have to run together.
+/// cluster-capacity, issue 139: given numbers of small and of large pods have to run together.
 #[test]
 fn cluster_capacity_139_several_kinds_of_pods() {
     let of = made(
@@ -108,8 +109,8 @@ fn cluster_capacity_139_several_kinds_of_pods() {
                 {"name": "other", "tasks": 2, "demand": {"cpu": 3, "memory": 1}}]),
         &json!([{"server": "node", "index": 0, "tasks": {"other": 1}}, {"server": "node", "index": 1, "tasks": {"other": 1}}]),
     );
-    // Two small pods could start now. Each large pod needs a node for itself, and leaves free capacity for one small
-    // pod.
+    // Two small pods could start now. Each large pod needs a node of its own, on which one small pod still
+    // fits.
     let plan = planned(&of, &[("node", "1")], &Goal::All);
     assert_eq!(counts(&plan), [4]);
     let Outcome::Found(set) = &plan.outcome else { unreachable!() };
@@ -119,7 +120,7 @@ fn cluster_capacity_139_several_kinds_of_pods() {
     assert_eq!(counts(&no), [0]);
 }
 
-/// Kubernetes autoscaler, issue 1240: a node with few pods and a node with many can go, but not both.
+/// Kubernetes autoscaler, issue 1240: a node with few pods or a node with many pods can go, but not both.
 #[test]
 fn autoscaler_1240_fewest_pods_first() {
     let of = made(
@@ -190,7 +191,8 @@ fn wrong_goals_and_offers() {
     assert_eq!(Removable::new(&of, None), Err(ClusterError::NoPlacements));
 }
 
-/// More servers can make a cluster unfair: the fair share of a queue grows, but its large task fits on no server.
+/// More servers can make a cluster unfair: the fair share of a queue grows, but the large task of the queue
+/// fits on no server.
 #[test]
 fn fairness_is_not_monotone() {
     let of = snapshot(include_str!("../../../../../examples/cluster.json"));
@@ -433,8 +435,8 @@ fn guarantees_with_the_least_servers() {
     assert!(sum[0] > 100, "{sum:?}");
 }
 
-/// Returns whether some number of a verdict gets worse: the amounts that queues lack, the lacks of guarantees, or the
-/// excesses of limits.
+/// Returns `true` if some number of a verdict gets worse. The numbers are the amounts that queues lack, the
+/// lacks of guarantees, and the excesses over limits.
 fn is_worse(before: &Verdict, after: &Verdict) -> bool {
     let lacks = before
         .queues
@@ -460,7 +462,7 @@ fn is_worse(before: &Verdict, after: &Verdict) -> bool {
     lacks || misses || exceeds || (was_met && after.guarantees_can_be_met() != Some(true))
 }
 
-/// Returns a snapshot without some servers. The tasks of these servers run elsewhere in `allocation`.
+/// Returns a snapshot without some servers. In `allocation` the tasks of these servers run on other servers.
 fn without(of: &Snapshot, allocation: Allocation, mut gone: Vec<(usize, u64)>) -> Snapshot {
     gone.sort_unstable();
     gone.reverse();
@@ -485,7 +487,8 @@ fn servers_that_can_go() {
     let (mut can, mut cannot, mut not_known, mut together) = (0, 0, 0, 0);
     for seed in 0..1_000 {
         let of = snapshots::snapshot(seed);
-        // The number of tasks that wait for limits on classes depends on the servers to which tasks move.
+        // The number of tasks that wait because of limits on classes depends on the servers to which tasks
+        // move.
         let is_simple = !of.problem.groups().limit_classes();
         let removable = Removable::new(&of, None).unwrap();
         let before = Verdict::new(&of, None, &Rational::new()).unwrap();

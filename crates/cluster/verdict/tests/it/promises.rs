@@ -1,4 +1,5 @@
-//! Guarantees and kept-back capacity in verdicts: lacks in full cohorts, and guarantees that exceed the capacity.
+//! Tests of guarantees and kept-back capacity in verdicts: lacks in full cohorts, and guarantees that exceed
+//! the capacity.
 
 use crate::common::{cluster, judged, refused};
 
@@ -12,8 +13,8 @@ fn margin(of: &Verdict, axiom: Axiom) -> Rational {
     of.claim(axiom).unwrap().margin.clone().unwrap()
 }
 
-/// The guarantee of queue `a` is 12 GPUs, and it uses none. Its task of 12 GPUs waits, and `b` uses all 20 GPUs of the
-/// cohort.
+/// The guarantee of queue `a` is 12 GPUs, and `a` uses none of them. Its task of 12 GPUs waits, and `b` uses
+/// all 20 GPUs of the cohort.
 #[test]
 fn a_queue_of_a_full_cohort_lacks_a_whole_task() {
     for limit in [json!({}), json!({"gpu": 20}), json!({"gpu": 20, "cpu": 64})] {
@@ -46,7 +47,7 @@ fn use_of_capacity_kept_back_exceeds_a_limit() {
     assert!(!beyond.is_within_limits() && !beyond.is_fair());
     assert_eq!(margin(&beyond, Axiom::Limits), Rational::from((-1, 10)));
     assert_eq!(refused(&of_verdict(&beyond, &[]).unwrap()), None);
-    // The same holds below a parent with a limit.
+    // The result is the same below a parent with a limit.
     let mut below = kept.clone();
     below["parent"] = json!("p");
     let groups =

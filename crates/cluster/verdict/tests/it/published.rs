@@ -38,17 +38,17 @@ fn short(found: &Verdict) -> Vec<&str> {
     found.below_fair_share().map(|row| row.queue.name.as_str()).collect()
 }
 
-/// Returns the usage of the first resource by queue.
+/// Returns the usage of the first resource for each queue.
 fn held(found: &Verdict) -> Vec<Rational> {
     found.queues.iter().map(|row| row.usage[0].clone()).collect()
 }
 
-/// Returns the fair shares of the first resource by queue.
+/// Returns the fair share of the first resource for each queue.
 fn due(found: &Verdict) -> Vec<Rational> {
     found.queues.iter().map(|row| row.fair_share[0].clone()).collect()
 }
 
-/// A queue with amounts of one resource, the input of the formulas below.
+/// A queue with its amounts of one resource, as the formulas below need them.
 #[derive(Clone)]
 struct Queue {
     guarantee: Rational,
@@ -83,8 +83,9 @@ fn reported(of: &Snapshot) -> Vec<Rational> {
     values
 }
 
-/// Returns `deserved` of Volcano's plugin `proportion` for equal weights and no capability, as `OnSessionOpen` in
-/// pkg/scheduler/plugins/proportion/proportion.go, v1.15.1, computes it. The queues are visited in `order`.
+/// Returns `deserved` of Volcano's plugin `proportion` for equal weights and no capability. The computation
+/// is that of `OnSessionOpen` in pkg/scheduler/plugins/proportion/proportion.go, v1.15.1. The queues are
+/// visited in `order`.
 fn volcano(queues: &[Queue], total: &Rational, order: &[usize]) -> Vec<Rational> {
     let promised: Rational = queues.iter().map(|queue| &queue.guarantee).sum();
     let beyond = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
@@ -137,7 +138,7 @@ fn volcano_lets_queues_deserve_more_than_the_capacity() {
 fn deserved_amounts_of_volcano_do_not_depend_on_the_order_of_queues() {
     let orders = [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
     let mut more = 0;
-    // Three queues with guarantees up to 3 and requests up to 4, in clusters of up to 6 units.
+    // Three queues have guarantees up to 3 and requests up to 4, in clusters of up to 6 units.
     for code in 0..20_u32.pow(3) * 6 {
         let total = Rational::from(code % 6 + 1);
         let queue = |k: u32| {
@@ -153,9 +154,9 @@ fn deserved_amounts_of_volcano_do_not_depend_on_the_order_of_queues() {
     assert!(more > 0, "guarantees within the cluster never made queues deserve more than it has");
 }
 
-/// Returns the usage after tasks of one unit have been placed in the order of `YuniKorn`'s queues. Follows
-/// `getFairShare` in pkg/common/resources/resources.go and `sortQueuesByFairnessAndPriority` in
-/// pkg/scheduler/objects/sorters.go, v1.9.0.
+/// Returns the usage after tasks of one unit have been placed in the order of `YuniKorn`'s queues. The
+/// computation is that of `getFairShare` in pkg/common/resources/resources.go and
+/// `sortQueuesByFairnessAndPriority` in pkg/scheduler/objects/sorters.go, v1.9.0.
 fn yunikorn(queues: &[Queue], total: &Rational) -> Vec<Rational> {
     let mut held = vec![Rational::new(); queues.len()];
     while held.iter().sum::<Rational>() < *total {
@@ -182,8 +183,8 @@ fn yunikorn_lets_a_guarantee_cost_its_queue_most_of_its_fair_share() {
     assert_eq!(yunikorn(&list, &total), due(&found));
 }
 
-/// Returns the shares of Armada for equal weights, first uncapped and then capped by demand, as `updateFairShares` in
-/// internal/scheduler/scheduling/context/scheduling.go, v0.22.7, computes them.
+/// Returns the shares of Armada for equal weights, first uncapped and then capped by demand. The computation
+/// is that of `updateFairShares` in internal/scheduler/scheduling/context/scheduling.go, v0.22.7.
 fn armada(queues: &[Queue], total: &Rational) -> [Vec<Rational>; 2] {
     let n = queues.len();
     let demand: Vec<Rational> = queues.iter().map(|queue| Rational::from(&queue.request / total)).collect();
@@ -231,8 +232,8 @@ fn shares_of_armada_that_demand_does_not_cap_add_up_to_more_than_the_pool() {
     assert!(found.is_fair());
 }
 
-/// Returns the fair shares of KAI for equal weights and priorities, without quotas and past usage, for queues sorted by age, the
-/// oldest first. Follows `divideOverQuotaResource` in
+/// Returns the fair shares of KAI for equal weights and priorities, without quotas and past usage. The queues
+/// are sorted by age, the oldest queue first. The computation is that of `divideOverQuotaResource` in
 /// pkg/scheduler/plugins/proportion/resource_division/resource_division.go, v0.20.1.
 fn kai(queues: &[Queue], total: &Rational) -> Vec<Rational> {
     let mut share = vec![Rational::new(); queues.len()];
@@ -279,7 +280,8 @@ fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
     let (list, total) = queues(&of);
     let shares = kai(&list, &total);
     assert_eq!(shares, reported(&of));
-    // Each queue uses what KAI entitles it to, and two queues are below their fair share by a whole task.
+    // Each queue uses the amount to which KAI entitles it, and two queues are below their fair share by a
+    // whole task.
     assert_eq!(shares, held(&found));
     assert_eq!(short(&found), ["b", "c"]);
 }

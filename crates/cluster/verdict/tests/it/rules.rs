@@ -1,4 +1,5 @@
-//! Fair shares by the rules of schedulers agree with the mechanism `tree`, and the kernel recomputes them.
+//! Tests that fair shares by the rules of schedulers agree with the mechanism `tree`, and that the kernel
+//! computes the same shares.
 
 use crate::common::{random, refused, snapshot};
 
@@ -33,8 +34,9 @@ fn fair_shares_by_a_rule_agree_with_the_mechanism() {
     assert!(differ > 60, "{differ}");
 }
 
-/// The kernel fills each resource separately, while the entitlements of the library come from rising levels. Both agree on random
-/// trees with priorities, weights of 0, limits, and guarantees that do not always fit into the capacity.
+/// The kernel fills each resource separately, while the library computes entitlements from rising levels.
+/// Both must agree on random trees with priorities, weights of 0, limits, and guarantees that do not always
+/// fit into the capacity.
 #[test]
 fn the_kernel_recomputes_fair_shares_by_resource() {
     let (mut certified, mut uncertified) = (0, 0);
@@ -105,14 +107,16 @@ fn forged(rule: &str, groups: &Value, users: &Value, queues: &Value) -> String {
 #[test]
 fn the_kernel_refuses_impossible_fair_shares() {
     let user = |name: &str, tasks: u32| json!({"name": format!("of {name}"), "group": name, "demand": {"gpu": 1}, "tasks": tasks});
-    // KAI entitles both queues to 8 of 10 GPUs. This is impossible, so no certificate of it is accepted.
+    // KAI entitles both queues to 8 of 10 GPUs. This is impossible, so no certificate by this rule is
+    // accepted.
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}}, {"name": "b", "guarantee": {"gpu": 8}}]);
     let users = json!([user("a", 9), user("b", 9)]);
     for queues in [json!([5, 5]), json!([8, 8]), json!([8, 2])] {
         let why = refused(&forged("kai", &groups, &users, &queues)).unwrap();
         assert!(why.contains("guarantees exceed what there is, and the rule gives them in full"), "{why}");
     }
-    // A queue is entitled to 5 GPUs. Its only subqueue has the weight 0, and is entitled to none of them.
+    // A queue is entitled to 5 GPUs. Its only subqueue has the weight 0, and is entitled to none of these
+    // GPUs.
     let groups = json!([{"name": "p"}, {"name": "c", "parent": "p", "weight": 0}, {"name": "o"}]);
     let users = json!([user("c", 9), user("o", 20)]);
     for queues in [json!([0, 0, 10]), json!([5, 0, 5]), json!([5, 5, 5])] {
@@ -162,7 +166,8 @@ fn a_rule_is_required_by_name() {
 
 #[test]
 fn guarantees_that_are_only_compared_do_not_come_first() {
-    // YuniKorn compares usage over the guarantee; `b` has no guarantee and is compared by its usage of the whole cluster.
+    // YuniKorn compares usage over the guarantee. Queue `b` has no guarantee, and is compared by its usage of
+    // the whole cluster.
     let of = |guarantees: &str| {
         let text = json!({"kind": "allocation-problem", "resources": ["gpu"],
             "servers": [{"name": "s", "capacity": {"gpu": 12}}],
@@ -194,16 +199,17 @@ fn a_dump_of_volcano_that_says_what_queues_deserve_is_of_the_plugin_capacity() {
     };
     let deserved =
         |value: u32| json!([{"group": "test", "what": "deserved", "resource": "cpu", "value": value}]);
-    // Volcano 3990: two queues deserve 5 of 10 cores each. One uses all 10, and a gang of 5 of the other waits. A queue that
-    // deserves nothing is not below its fair share, although its tasks wait.
+    // Volcano, issue 3990: two queues deserve 5 of 10 cores each. One queue uses all 10 cores, and a gang of
+    // 5 tasks of the other queue waits. A queue that deserves nothing is not below its fair share, although
+    // its tasks wait.
     let of = snapshot(&document(deserved(5)));
     assert_eq!(rule_of(&of), Some(Rule::VolcanoCapacity));
     let found = Verdict::new(&of, rule_of(&of), &Rational::new()).unwrap();
     assert_eq!(found.queues.iter().map(|row| row.fair_share[0].clone()).collect::<Vec<_>>(), [5, 5, 0]);
     assert_eq!(found.below_fair_share().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(), ["test2"]);
     assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
-    // Without a deserved amount the rule is that of the plugin `proportion`. It ignores amounts that are only deserved, so each
-    // queue gets a third.
+    // If no amount above 0 is deserved, the rule is that of the plugin `proportion`. This rule ignores
+    // amounts that are only deserved, so each queue gets a third.
     for reported in [json!([]), deserved(0)] {
         let of = snapshot(&document(reported));
         assert_eq!(rule_of(&of), Some(Rule::Volcano));

@@ -1,4 +1,5 @@
-//! Settings that hold fair shares down: hand-made cases of public issues, and random ones against the plain filling on a grid.
+//! Tests of settings that limit fair shares: hand-made cases of public issues, and random cases compared with
+//! the plain filling on a grid.
 
 use crate::common::{cluster, snapshot};
 
@@ -20,7 +21,7 @@ fn effect(of: &OfQueue, group: usize, field: Field) -> &Effect {
     of.effects.iter().find(|of| of.setting == Setting { of: Kind::Group(group), field }).unwrap()
 }
 
-/// Returns the pieces as texts: beginning, end, and fair shares there.
+/// Returns the pieces as texts: the beginning, the end, and the fair shares at both.
 fn pieces(of: &Effect) -> Vec<[String; 4]> {
     let text = |value: &Rational| value.to_string();
     let piece = |of: &evenhand_cluster::settings::Piece| {
@@ -29,8 +30,8 @@ fn pieces(of: &Effect) -> Vec<[String; 4]> {
     of.pieces.iter().map(piece).collect()
 }
 
-/// Kueue, issue 672: a borrowing limit of 1 beyond a nominal quota of 9. Raising it lets the queue borrow what the other queue
-/// does not want.
+/// Kueue, issue 672: the borrowing limit is 1 beyond a nominal quota of 9. Raising the limit lets the queue
+/// borrow the amount that the other queue does not want.
 #[test]
 fn kueue_672_a_borrowing_limit() {
     let groups = json!([{"name": "team-a", "guarantee": {"gpu": 9}, "limit": {"gpu": 10}},
@@ -43,12 +44,12 @@ fn kueue_672_a_borrowing_limit() {
     let limit = effect(team, 0, Field::Limit(1));
     assert_eq!(pieces(limit), [["10", "12", "10", "12"]]);
     assert_eq!((limit.end, limit.is_certified, limit.losers.len()), (Some(End::Tasks), true, 0));
-    // Neither its weight nor its guarantee helps while the limit is reached.
+    // Neither the weight nor the guarantee of the queue helps while the limit is reached.
     assert_eq!(team.effects.len(), 1, "{team:?}");
     assert_eq!(found.queues.len(), 1);
 }
 
-/// KAI, issue 143: over-quota weights of 2 and 1 below a queue of a higher priority.
+/// KAI, issue 143: two queues with over-quota weights of 2 and 1 come after a queue of a higher priority.
 #[test]
 fn kai_143_an_over_quota_weight() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 1}, "priority": 2, "weight": 1},
@@ -61,13 +62,13 @@ fn kai_143_an_over_quota_weight() {
     let found = Settings::new(&snapshot, Some(Rule::Kai), None).unwrap();
     let c = of(&found, "c");
     assert_eq!(found.queues.len(), 1);
-    // 3 w / (2 + w), until both tasks are within the fair share.
+    // The fair share is 3 w / (2 + w), until both tasks are within it.
     let weight = effect(c, 2, Field::Weight);
     assert_eq!(pieces(weight), [["1", "4", "1", "2"]]);
     let Some(Form::Fraction { p, q, s }) = &weight.pieces[0].form else { panic!("{weight:?}") };
     assert_eq!((p, q, s), (&Rational::new(), &Rational::from((3, 2)), &Rational::from((1, 2))));
     assert_eq!((weight.end, weight.losers.len()), (Some(End::Tasks), 1));
-    // A quota of 1 takes a third less from each of the others.
+    // A quota of 1 takes a third less from each of the other queues.
     let quota = effect(c, 2, Field::Guarantee(1));
     assert_eq!(quota.end, Some(End::Tasks));
 }
@@ -90,7 +91,8 @@ fn volcano_4995_the_capability_of_the_parent() {
     assert_eq!(*slope, Rational::from((1, 3)));
 }
 
-/// A limit that is reached holds a queue down, and a guarantee does nothing until it exceeds the fair share.
+/// A limit that is reached bounds the fair share of a queue. A guarantee has no effect until it exceeds the
+/// fair share.
 #[test]
 fn a_limit_and_a_guarantee() {
     let groups = json!([{"name": "research", "limit": {"gpu": 8}}, {"name": "batch"}]);
@@ -110,7 +112,7 @@ fn a_limit_and_a_guarantee() {
     assert_eq!(pieces(promise)[1], ["16", "24", "16", "24"]);
 }
 
-/// All capacity is guaranteed to another queue, so that no weight helps.
+/// All capacity is guaranteed to another queue, so no weight helps.
 #[test]
 fn a_guarantee_holds_all_others_down() {
     let groups = json!([{"name": "gold", "guarantee": {"gpu": 16}}, {"name": "poor"}]);
@@ -121,11 +123,12 @@ fn a_guarantee_holds_all_others_down() {
     assert!(poor.effects.iter().all(|of| matches!(of.setting.field, Field::Guarantee(1))), "{poor:?}");
     let promise = effect(poor, 1, Field::Guarantee(1));
     assert!(promise.breaks_promises);
-    // Guarantees are served in equal fractions: 16 t / (16 + t), up to 4 tasks.
+    // Guarantees are served in equal fractions, which gives 16 t / (16 + t), up to 4 tasks.
     assert_eq!(pieces(promise).last().unwrap()[1..], ["16/3", "0", "4"].map(str::to_owned)[..]);
 }
 
-/// Weights of 0, no servers, resources without capacity, queues without tasks, limits of 0, and unlimited tasks.
+/// Clusters with weights of 0, no servers, resources without capacity, queues without tasks, limits of 0, and
+/// unlimited tasks.
 #[test]
 fn degenerate_clusters() {
     let groups = json!([
@@ -200,8 +203,8 @@ fn plain(problem: &Problem, rule: Option<Rule>, kind: Kind, r: usize) -> Rationa
         .sum()
 }
 
-/// Compares all pieces of a snapshot with the plain implementation on a grid. Returns the numbers of effects and of pieces with a
-/// form.
+/// Compares all pieces of a snapshot with the plain implementation on a grid. Returns the number of effects,
+/// the number of pieces with a form, and the number of pieces without a form.
 fn compare(seed: u64, snapshot: &Snapshot, rule: Option<Rule>) -> (u32, u32, u32) {
     let found = Settings::new(snapshot, rule, None).unwrap_or_else(|error| panic!("{seed}: {error}"));
     let problem = &snapshot.problem;
@@ -247,7 +250,8 @@ fn random_snapshots_against_the_plain_filling_on_a_grid() {
             break;
         }
         let snapshot = snapshots::snapshot(seed);
-        // The plain filling of the tree takes many times as long as that of single resources, which knows no limits on classes.
+        // The plain filling of the tree takes many times as long as the plain division of single resources,
+        // which knows no limits on classes.
         let rule = match seed % 10 {
             0 => None,
             digit => {
@@ -267,7 +271,7 @@ fn random_snapshots_against_the_plain_filling_on_a_grid() {
     assert!(without * 20 < forms, "{effects} effects, {forms} pieces with a form, {without} without");
 }
 
-/// The first sentence of docs/settings.md: the limit of research on GPUs.
+/// Tests the first sentence of docs/settings.md, which is about the limit of research on GPUs.
 #[test]
 fn the_example_of_the_page() {
     let found = snapshot(include_str!("../../../../../examples/cluster-settings.json"));

@@ -1,6 +1,7 @@
-//! Tasks that could start, and moves, compared with the plain loops of the test kit on random snapshots.
+//! Tests of tasks that could start, and of moves, compared with the plain loops of the test kit on random
+//! snapshots.
 //!
-//! `EVENHAND_SNAPSHOTS=FROM..TO` chooses other seeds. `make snapshots` runs 10,000 of them.
+//! `EVENHAND_SNAPSHOTS=FROM..TO` chooses other seeds. `make snapshots` tests 10,000 seeds.
 
 use crate::common::refused;
 

@@ -1,5 +1,5 @@
-//! Why tasks were stopped: hand-made cases of public issues, and random cases compared with a search over all sets of
-//! stops.
+//! Tests of the explanations why tasks were stopped: hand-made cases of public issues, and random cases
+//! compared with a search over all sets of stops.
 
 use crate::common::cluster;
 use crate::why_not::{after_stops, any_set, may_stop, tasks_of};
@@ -54,14 +54,14 @@ fn kueue_7067_the_level_and_the_workload() {
     let far = explain(&of, "ns/b1").unwrap();
     assert_eq!((far.stop.by.as_str(), name(far.level)), ("ns/c0", Some("root")));
     assert_eq!((far.victim, far.preemptor), (Some(1), Some(2)));
-    // Each time, one stop was needed. A stop of another workload would also have been enough.
+    // In each case one stop was needed. A stop of another workload would also have been enough.
     let replay = known(&far);
     assert_eq!((replay.stopped, replay.tasks.len()), (1, 1));
     assert!(matches!(&replay.fewest, Some(FewestStops::Found { least: 1, .. })), "{replay:?}");
     assert_eq!(explain(&of, "ns/c0"), None);
 }
 
-/// Kueue, issue 6763: two queues have equal shares, and one of them is chosen at random in every cycle. A workload
+/// Kueue, issue 6763: two queues have equal shares, and each cycle chooses one of them at random. A workload
 /// therefore stops more workloads than it needs.
 #[test]
 fn kueue_6763_two_stops_where_one_is_enough() {
@@ -108,8 +108,8 @@ fn kueue_14122_others_would_have_been_enough() {
     assert!(!replay.is_same);
 }
 
-/// Armada, pull request 5071: jobs that were marked as stopped started again, and another job was stopped later, out of
-/// order. For the tasks that run now, this stop was not needed.
+/// Armada, pull request 5071: jobs that were marked as stopped started again, and another job was stopped
+/// later, out of order. With the tasks that run now, this stop was not needed.
 #[test]
 fn armada_5071_a_stop_that_was_not_needed() {
     let users = json!([
@@ -166,7 +166,7 @@ fn missing_data_is_named() {
     assert_eq!(missing(stop("a0", "b0", "Preempted"), &taken), Missing::Servers);
 }
 
-/// In random clusters, a task has started after stops of other tasks.
+/// Tests random clusters in which a task has started after stops of other tasks.
 #[test]
 fn replays_find_the_fewest_stops() {
     /// The largest set of stops.
@@ -183,8 +183,8 @@ fn replays_find_the_fewest_stops() {
             if !running.waits(n) || running.could_start(n).is_some() {
                 continue;
             }
-            // The stops are the first set that lets the task start, beginning with a size that depends on the seed. The
-            // set may be larger than needed.
+            // The stops are the first set that lets the task start. The search begins with sets of a size
+            // that depends on the seed, so the set may be larger than needed.
             let mut set: Vec<Task> = Vec::new();
             for size in 1 + (seed as usize % 2)..=MOST {
                 let mut take = |stops: &[Task]| {

@@ -1,4 +1,5 @@
-//! Resources counted by value: hand-made cases of public issues, and random ones against the plain filling with a resource of value.
+//! Tests of resources counted by value: hand-made cases of public issues, and random cases compared with the
+//! plain filling with a resource of value.
 
 use crate::common::{judged, refused, snapshot};
 
@@ -32,7 +33,8 @@ fn shares(of: &Verdict) -> Vec<Vec<String>> {
     of.queues.iter().map(|row| row.fair_share.iter().map(ToString::to_string).collect()).collect()
 }
 
-/// Kueue, issue 8902 and KEP 9251: an A100 is worth eight T4. Queue x may use both, queue y only A100.
+/// Kueue, issue 8902 and KEP 9251: an A100 is worth eight T4. Queue x may use both types, and queue y only
+/// A100.
 #[test]
 fn kueue_8902_an_a100_is_eight_t4() {
     let servers =
@@ -45,15 +47,15 @@ fn kueue_8902_an_a100_is_eight_t4() {
     let (by_value, rule) = by.apply_by_rule(&of, Some(Rule::Hdrf)).unwrap();
     assert_eq!(rule, None);
     let found = judged(&by_value);
-    // x has 8 T4 and 3/2 A100, y has 5/2 A100. Both have a value of 20.
+    // Queue x has 8 T4 and 3/2 A100, and queue y has 5/2 A100. Both have a value of 20.
     assert_eq!(shares(&found), [["8", "12"], ["0", "20"]]);
     assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
-    // Without values the flavours are not added: y has half of the A100.
+    // Without values the flavours are not added, and queue y has half of the A100.
     assert_eq!(shares(&judged(&of))[1], ["0", "2"]);
 }
 
-/// Server classes with the same resource, as `import kubernetes` writes them. A task that may run on both counts at the least
-/// value.
+/// Server classes have the same resource, as `import kubernetes` writes them. A task that may run on both
+/// classes counts the least value.
 #[test]
 fn classes_of_different_values() {
     let servers = json!([{"name": "t4", "count": 2, "capacity": {"gpu": 4, "cpu": 64}}, {"name": "a100", "capacity": {"gpu": 4, "cpu": 64}}]);
@@ -69,7 +71,7 @@ fn classes_of_different_values() {
     assert_eq!(after.problem.users()[1].base_demand()[0], 8);
     // The limit of 3 A100 is 24 in value.
     assert_eq!(shares(&judged(&after)), [["8", "8"], ["24", "3"]]);
-    // The same limit on a class, and the same tasks by count.
+    // A value of the resource on a class gives the same problem as a value of the class.
     assert_eq!(shares(&judged(&of)), [["8", "8"], ["3", "3"]]);
     let same = values(&["a100/gpu=8"], &of).unwrap().apply(&of).unwrap();
     assert_eq!(same.problem, after.problem);
@@ -120,7 +122,8 @@ fn wrong_values_say_what_to_do() {
     assert!(Values::default().is_empty());
 }
 
-/// Values as units of one family, and the plain filling with a resource of its own that counts the value, give the same tasks.
+/// Values as units of one family must give the same tasks as the plain filling with an additional resource
+/// that counts the value.
 #[test]
 fn random_flavours_against_a_resource_of_value() {
     for seed in 0..1000 {
@@ -162,7 +165,8 @@ fn random_flavours_against_a_resource_of_value() {
             names.iter().zip(worth).map(|(name, worth)| format!("{name}={worth}")).collect();
         let by = Values::read(&texts, &of.problem).unwrap();
         let found = judged(&by.apply(&of).unwrap());
-        // Plainly: one more resource counts the value, and every other share is at most that of the value.
+        // In the plain problem one additional resource counts the value, and every other share is at most the
+        // share of the value.
         let total =
             |r: usize| -> u64 { servers.iter().map(|of| of["capacity"][names[r]].as_u64().unwrap()).sum() };
         let value = |of: &Value| -> u64 {

@@ -1,4 +1,4 @@
-//! Verdicts on small clusters, compared with results that were computed by hand.
+//! Tests of verdicts on small clusters, compared with results that were computed by hand.
 
 use crate::common::{amounts, cluster, judged, random, refused, snapshot};
 
@@ -45,7 +45,7 @@ fn lacking_half_a_task_is_not_lacking_a_whole_task() {
 
 #[test]
 fn a_queue_without_waiting_tasks_lacks_nothing() {
-    // `b` has only one task, so its fair share is 1 GPU, and `a` gets the other 3 GPUs.
+    // Queue `b` has only one task, so its fair share is 1 GPU, and `a` gets the other 3 GPUs.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 1}]);
     let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]));
@@ -67,7 +67,8 @@ fn an_idle_cluster_with_pending_pods_is_not_work_conserving() {
 
 #[test]
 fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
-    // Each of three servers has 4 GPUs and runs a task of 3. So 3 GPUs are free in total, but only one on each server.
+    // Each of three servers has 4 GPUs and runs a task of 3 GPUs. So 3 GPUs are free in total, but only one
+    // on each server.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 3}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 0}]);
     let servers = [json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1})];
@@ -91,7 +92,7 @@ fn a_gang_fits_whole_or_not_at_all() {
     assert_eq!(fits(1).len(), 1);
     let found = judged(&cluster(2, &two_queues(), &users(2), &servers));
     assert!(found.starts.as_ref().unwrap().could.is_empty() && found.is_work_conserving());
-    // One task fits, but no gang, so the axiom holds as well.
+    // One task fits, but no whole gang fits, so the axiom holds as well.
     assert_eq!(found.claim(Axiom::WorkConserving).unwrap().holds, Some(true));
     assert_eq!(refused(&of_verdict(&found, &[]).unwrap()), None);
 }

@@ -1,4 +1,5 @@
-//! How long jobs wait: hand-made clusters, and random clusters that are also judged by the plain loops of the test kit.
+//! Tests of the waiting times of jobs: hand-made clusters, and random clusters that the plain loops of the
+//! test kit also judge.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +38,7 @@ fn tasks(start: &Start) -> Vec<Task> {
     parts.flat_map(|(m, places)| places.iter().map(|place| (*m, place.class, place.index))).collect()
 }
 
-/// One server of 4 GPUs. User `a` runs 4 tasks there, and three users wait.
+/// Returns a cluster with one server of 4 GPUs. User `a` runs 4 tasks on it, and three users wait.
 fn small() -> Snapshot {
     let users = json!([
         {"name": "a", "demand": {"gpu": 1}, "tasks": 4},
@@ -60,7 +61,8 @@ fn fixed_times_give_the_starts_by_hand() {
         Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
     assert!(!waits.is_random);
     assert_eq!(waits.runs, 1);
-    // The four tasks of `a` end after an hour. `b` comes first in the file, then `c` starts two tasks at once, and one later.
+    // The four tasks of `a` end after an hour. User `b` comes first in the file. Then `c` starts two tasks at
+    // once, and one task later.
     let start = |user: &str, which: &Which| row(&waits, &of, user, which).starts.clone();
     assert_eq!(start("b", &Which::Only), [HOUR]);
     assert_eq!(start("c", &Which::First), [2 * HOUR]);
@@ -91,7 +93,7 @@ fn a_horizon_ends_runs_and_quantiles_count_all_of_them() {
     let of = small();
     let stated = Settings { horizon: Some(HOUR), ..settings(Law::Fixed(HOUR)) };
     let waits = Waits::new(&of, &stated).unwrap();
-    // At that moment `b` and `c` use nothing, so the order of the file decides, and `b` gets all GPUs.
+    // At that moment `b` and `c` use no GPUs. So the order of the file decides, and `b` gets all GPUs.
     let started: Vec<usize> =
         waits.rows.iter().filter(|row| !row.starts.is_empty()).map(|row| row.user).collect();
     assert_eq!(started, [1], "{:?}", waits.rows);
@@ -110,7 +112,8 @@ fn a_horizon_ends_runs_and_quantiles_count_all_of_them() {
 
 #[test]
 fn exponential_times_have_the_known_mean() {
-    // One server of one GPU: the first start comes after one exponential time, and the second start after two.
+    // There is one server of one GPU. The first start comes after one exponential time, and the second start
+    // after two exponential times.
     let users = json!([{"name": "a", "demand": {"gpu": 1}, "tasks": 3}]);
     let of = cluster(1, &json!([]), &users, &[json!({"a": 1})]);
     let stated = Settings { runs: 4_000, ..settings(Law::Exponential(HOUR)) };
@@ -198,7 +201,7 @@ fn errors_name_what_is_missing() {
     assert!(error.to_string().contains("unlimited tasks"), "{error}");
 }
 
-/// Random clusters without admitted tasks, by three orders of starts.
+/// Compares runs with the plain loops on random clusters without admitted tasks, by three orders of starts.
 #[test]
 fn runs_are_as_the_plain_loops_say() {
     let (mut starts, mut late, mut open) = (0, 0, 0);
@@ -260,7 +263,7 @@ fn runs_are_as_the_plain_loops_say() {
             panic!("seed {seed}, {policy:?}, {rule:?}: {wrong}\n{list:?}");
         }
         starts += list.len();
-        // The rows and the lower bounds.
+        // The rows and the lower bounds must agree with the plain loops.
         let bounds = earliest(&judged, &times);
         for row in &waits.rows {
             let own: Vec<u64> =
@@ -286,7 +289,8 @@ fn runs_are_as_the_plain_loops_say() {
     assert!(starts > 500 && late > 20 && open < 60, "{starts} {late} {open}");
 }
 
-/// Nodes of 8 GPUs, and jobs with limits and priorities.
+/// Returns a random snapshot of Slurm with nodes of 8 GPUs, and jobs with limits and priorities. Also returns
+/// the time limits of the jobs.
 fn slurm(seed: u64) -> (Snapshot, BTreeMap<String, u64>) {
     let mut rng = Pcg64::seed_from_u64(seed);
     let nodes = rng.random_range(1..=3);
@@ -338,7 +342,8 @@ fn slurm(seed: u64) -> (Snapshot, BTreeMap<String, u64>) {
     (of, limits)
 }
 
-/// Backfill by its definition: jobs start by priority, and jobs that pass the first blocked job do not delay it.
+/// Checks backfill by its definition: jobs start by priority, and jobs that pass the first blocked job do not
+/// delay it.
 #[test]
 fn backfill_delays_no_first_blocked_job() {
     let (mut starts, mut passed) = (0, 0);
@@ -348,13 +353,13 @@ fn backfill_delays_no_first_blocked_job() {
         assert_eq!(stated.policy, Policy::Backfill);
         let waits = Waits::new(&of, &stated).unwrap();
         let gpus = |n: usize| of.problem.users()[n].base_demand()[0].numer().to_u64().unwrap();
-        // The running tasks: end, server and number of GPUs.
+        // The running tasks: the end, the server, and the number of GPUs of each.
         let mut run: Vec<(u64, u64, u64)> = Vec::new();
         for running in &of.running {
             let time = of.times.iter().find(|time| time.task == running.names[0]).unwrap();
             run.push((time.left.unwrap() * SECOND, running.index, gpus(running.user)));
         }
-        // The waiting jobs by priority, and then in the order of the file.
+        // The waiting jobs in the order of their priorities, and then in the order of the file.
         let mut jobs: Vec<(i64, usize, u64, u64)> = Vec::new();
         for waiting in &of.waiting {
             let mut own: Vec<(i64, u64)> = waiting
@@ -397,12 +402,12 @@ fn backfill_delays_no_first_blocked_job() {
                     trace.peek().is_some_and(|start| (start.time, start.user, start.job) == (now, user, k));
                 if !is_next {
                     match blocked {
-                        // Before the first blocked job, each job that could start does start.
+                        // Each job before the first blocked job starts if it could start.
                         None => {
                             assert!(!could(&run, now, user), "seed {seed} at {now}: {user} {k}");
                             blocked = Some((user, first_time(&run, now, user)));
                         }
-                        // A job that ends before the planned start passes.
+                        // A job that ends before the planned start of the blocked job must pass it.
                         Some((_, time)) => {
                             let passes = could(&run, now, user) && now + limit <= time;
                             assert!(!passes, "seed {seed} at {now}: {user} {k} could pass");
@@ -441,7 +446,8 @@ fn systems_have_their_orders() {
     assert_eq!(Policy::new(None, None, false), Policy::Tree);
 }
 
-/// A queue of Kueue with ten nodes of one GPU each. All GPUs are in use, and one task ends every six minutes.
+/// Returns a queue of Kueue with ten nodes of one GPU each, and the settings. All GPUs are in use, and one
+/// task ends every six minutes.
 fn kueue(users: &serde_json::Value) -> (Snapshot, Settings) {
     const MINUTE: u64 = 60 * SECOND;
     let on: Vec<_> = (0..10).map(|node| json!({format!("r{node}"): 1})).collect();
@@ -469,9 +475,9 @@ fn kueue_13159_the_position_gives_the_time_of_equal_workloads() {
     assert_eq!(row(&waits, &of, "w", &Which::Last).starts, [HOUR / 2]);
 }
 
-/// Kueue, issue 8309: with `BestEffortFIFO` gang jobs can starve, because smaller workloads keep moving ahead. The
-/// position then does not determine the waiting time. The gang is first in the queue and could start after an hour at
-/// the earliest, but it starts after 10 hours.
+/// Kueue, issue 8309: with `BestEffortFIFO` gang jobs can starve, because smaller workloads keep moving
+/// ahead. So the position in the queue does not determine the waiting time. The gang is first in the queue
+/// and could start after an hour at the earliest, but it starts after 10 hours.
 #[test]
 fn kueue_8309_a_gang_waits_for_later_workloads() {
     let users = json!([
@@ -489,8 +495,8 @@ fn kueue_8309_a_gang_waits_for_later_workloads() {
     assert_eq!(Waits::new(&alone, &stated).unwrap().rows[0].starts, [HOUR]);
 }
 
-/// Slurm, chaos/slurm pull request 43: standby jobs have to wait if their time limit would delay the start of a job of a higher
-/// priority. A shorter limit lets them start at once.
+/// Slurm, chaos/slurm pull request 43: standby jobs have to wait if their time limit would delay the start of
+/// a job of a higher priority. A shorter time limit lets them start at once.
 #[test]
 fn slurm_43_a_time_limit_decides_who_passes() {
     let of = |limit: u64| {

@@ -1,5 +1,5 @@
-//! Why a start could not start, and what would make it start: small clusters with results computed by hand, and random
-//! clusters compared with the plain loops of the test kit.
+//! Tests of the explanations why a start could not start, and which changes would let it start: small
+//! clusters with results computed by hand, and random clusters compared with the plain loops of the test kit.
 
 use crate::common::{cluster, snapshot};
 
@@ -29,7 +29,7 @@ fn obstacles(explanation: &Explanation) -> Vec<(Obstacle, Option<bool>)> {
     explanation.reasons.iter().map(|reason| (reason.obstacle, reason.is_enough)).collect()
 }
 
-/// Returns the numbers of stopped tasks by user, and whether they are proven to be the fewest.
+/// Returns the number of stopped tasks of each user, and whether the stops are proven to be the fewest.
 fn stopped(of: &Snapshot, explanation: &Explanation) -> (BTreeMap<String, u64>, bool) {
     let Some(FewestStops::Found { stops, least }) = &explanation.stop else {
         panic!("no stops: {:?}", explanation.stop)
@@ -78,7 +78,8 @@ fn a_limit_is_raised_to_the_least_value_that_suffices() {
         to,
         [(Obstacle::Limit(1, 1), &Rational::from(8)), (Obstacle::Limit(0, 1), &Rational::from(10))]
     );
-    // Tasks of the user itself are not stopped for it, and stops of `b` do not help under the limit of `a`.
+    // Tasks of the user itself are not stopped for its start, and stops of `b` do not help under the limit of
+    // `a`.
     assert_eq!((found.stop, found.add), (Some(FewestStops::Impossible), Vec::new()));
 }
 
@@ -141,7 +142,7 @@ fn kept_back_capacity_weights_and_limits_on_classes() {
     let of = cluster(8, &groups, &users, &[json!({})]);
     let found = explained(&of, 0);
     assert_eq!(obstacles(&found), [(Obstacle::KeptBack(1), Some(true))]);
-    // One more server of 8 GPUs leaves 12 that are not kept back.
+    // One more server of 8 GPUs leaves 12 GPUs that are not kept back.
     assert_eq!((found.add[0].count, found.add[0].is_fewest), (1, true));
     assert_eq!((found.raise, found.stop), (Vec::new(), Some(FewestStops::Impossible)));
 
@@ -168,8 +169,8 @@ fn whole_gangs_stop() {
     let groups = json!([{"name": "a"}, {"name": "b"}]);
     let of = cluster(4, &groups, &users, &[json!({"pair": 1}), json!({"pair": 1})]);
     let found = explained(&of, user(&of, "one"));
-    // One task of the pair would be enough, but the tasks of the pair stop together. A search over all sets of one task
-    // proves the lower bound of 2.
+    // One task of the pair would be enough, but the tasks of the pair stop together. A search over all sets
+    // of one task proves the lower bound of 2 stops.
     assert_eq!(stopped(&of, &found), (BTreeMap::from([("pair".to_owned(), 2)]), true));
 }
 
@@ -257,8 +258,8 @@ fn to(raise: &[Raise]) -> Vec<(Obstacle, Rational)> {
     raise.iter().map(|of| (of.obstacle, of.to.clone())).collect()
 }
 
-/// Returns whether a set of tasks may be stopped for user `n`. This is a second implementation, independent of the
-/// program.
+/// Returns `true` if a set of tasks may be stopped for user `n`. This is a second implementation, independent
+/// of the program.
 pub fn may_stop(of: &Snapshot, running: &Running<'_>, set: &[Task], n: usize) -> bool {
     let own = running.together(n);
     let priority = own.iter().map(|k| running.constraint(*k).priority).min().unwrap();
@@ -389,7 +390,7 @@ fn random_snapshots_agree_with_plain_loops() {
     assert!(seen.fewest * 10 > seen.stops * 9 && seen.impossible > 50, "{seen:?}");
 }
 
-/// Checks every statement about a start that could not start.
+/// Checks every statement of the explanation of a start that could not start.
 fn no(of: &Snapshot, running: &Running<'_>, found: &Explanation, at: &str, seen: &mut Seen) {
     let n = found.user;
     assert!(!found.reasons.is_empty(), "{at}: no reason");
@@ -425,8 +426,8 @@ fn no(of: &Snapshot, running: &Running<'_>, found: &Explanation, at: &str, seen:
         assert!(!add.is_fewest || !could(add.count - 1), "{at}: fewer than {add:?}");
         seen.added += 1;
     }
-    // If the explanation names no number of servers of a class, one server for each task of the gang does not suffice
-    // either.
+    // If the explanation names no number of servers of a class, one server of the class for each task of the
+    // gang does not suffice either.
     let on_servers = found.reasons.iter().any(|of| matches!(of.obstacle, Obstacle::Free(_)));
     let is_alone =
         found.reasons.iter().all(|of| !matches!(of.obstacle, Obstacle::Weight(_) | Obstacle::KeptBack(_)));

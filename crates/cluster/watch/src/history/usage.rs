@@ -1,4 +1,5 @@
-//! The history of a watch as a usage history. Each round counts until the next round. Times without a verdict are gaps.
+//! Converts the history of a watch to a usage history. Each round counts until the next round. Times without
+//! a verdict are gaps.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -14,27 +15,29 @@ use crate::error::WatchError;
 
 /// The nanoseconds of a millisecond.
 const NANOSECONDS: i64 = 1_000_000;
-/// The furthest time from 1970 that is read, in milliseconds. Usage histories have the same bound.
+/// The largest distance from 1970 of a time that is accepted, in milliseconds. Usage histories have the same
+/// bound.
 const FURTHEST: i64 = 4_400_000_000_000;
-/// The steps of work that each row costs.
+/// The steps of work that are charged for each row.
 const ROW: u64 = 50;
 
-/// A round: its number, its time in nanoseconds, and whether it has a verdict.
+/// A round: its id, its time in nanoseconds, and whether it has a verdict.
 struct Round {
     id: i64,
     time: i64,
     has_verdict: bool,
 }
 
-/// The rounds, with the intervals for which each of them counts, in nanoseconds, and the gaps between them.
+/// The rounds, each with the intervals for which it counts in nanoseconds, and the gaps between these
+/// intervals.
 #[derive(Default)]
 struct Timeline {
-    /// The intervals of each round, by its number.
+    /// The intervals of each round, keyed by the id of the round.
     spans: HashMap<i64, Vec<(i64, i64)>>,
     gaps: Vec<Gap>,
 }
 
-/// Returns the usual time between two rounds: the median.
+/// Returns the median of the times between two rounds.
 fn usual(rounds: &[Round]) -> i64 {
     let mut times: Vec<i64> = rounds.iter().map(|round| round.time).collect();
     times.sort_unstable();
@@ -43,8 +46,8 @@ fn usual(rounds: &[Round]) -> i64 {
     if between.is_empty() { 0 } else { *between.select_nth_unstable(middle).1 }
 }
 
-/// Returns the intervals that the clock showed twice because it was set back, in ascending order. `rounds` must be in
-/// the order in which they were written.
+/// Returns the intervals that the clock showed twice because it was set back, in ascending order. `rounds`
+/// must be in the order in which the rounds were written.
 fn shown_twice(rounds: &[Round]) -> Vec<(i64, i64)> {
     let mut latest = i64::MIN;
     let mut twice: Vec<(i64, i64)> = Vec::new();
@@ -65,7 +68,8 @@ fn shown_twice(rounds: &[Round]) -> Vec<(i64, i64)> {
     joined
 }
 
-/// Returns the parts of an interval that are outside of all `others`. `others` must be in ascending order.
+/// Returns the parts of an interval that are outside of all intervals in `others`. `others` must be in
+/// ascending order.
 fn without(interval: (i64, i64), others: &[(i64, i64)]) -> Vec<(i64, i64)> {
     let (mut from, to) = interval;
     let mut left = Vec::new();
@@ -106,13 +110,13 @@ fn timeline(rounds: &[Round], reach: i64) -> Timeline {
             .into_iter()
             .map(|span| gap(span, "the clock was set back, so that it showed these times twice")),
     );
-    // If two gaps begin at the same time, the longer one comes first. In this way a clock that was set back takes
-    // precedence over other reasons.
+    // If two gaps begin at the same time, the longer gap comes first. In this way a clock that was set back
+    // takes precedence over other reasons.
     timeline.gaps.sort_by_key(|gap| (gap.from, std::cmp::Reverse(gap.to)));
     timeline
 }
 
-/// A stored number.
+/// A number of the history.
 enum Amount {
     Whole(i64),
     Other(Rational),
@@ -145,9 +149,9 @@ impl Amount {
     }
 }
 
-/// Reads the history of a watch as a usage history. A verdict counts until the next round, but at most for the time
-/// `reach` in nanoseconds. Without `reach` the limit is two and a half usual intervals. A watch may write to the file
-/// meanwhile.
+/// Converts the history of a watch to a usage history. A verdict counts until the next round, but at most for
+/// the time `reach` in nanoseconds. The default of `reach` is two and a half times the median time between
+/// rounds. A watch may write to the file at the same time.
 ///
 /// # Errors
 /// [`WatchError`] if the file is not a history or cannot be read.
@@ -160,7 +164,7 @@ pub fn usage(file: &Path, reach: Option<i64>) -> Result<History, WatchError> {
     })
 }
 
-/// A reason for which a history has no samples.
+/// The reason why a history cannot be converted.
 enum Fault {
     /// The database cannot be read.
     Database(rusqlite::Error),
@@ -189,7 +193,8 @@ fn rounds(connection: &Connection) -> Result<Vec<Round>, Fault> {
 }
 
 fn read(connection: &Connection, reach: Option<i64>) -> Result<History, Fault> {
-    // All queries are in one transaction, so that they see the same rounds even if a watch adds one meanwhile.
+    // All queries belong to one transaction, so they see the same rounds even if a watch adds a round at the
+    // same time.
     let transaction = connection.unchecked_transaction()?;
     let rounds = rounds(&transaction)?;
     let reach = reach.unwrap_or_else(|| usual(&rounds) / 2 * 5).min(FURTHEST * NANOSECONDS / 4);
@@ -211,7 +216,8 @@ fn read(connection: &Connection, reach: Option<i64>) -> Result<History, Fault> {
     )?;
     let mut shares = shares.query([])?;
     let mut facts: HashMap<(i64, bool), FactNumber> = HashMap::new();
-    // The round and the queue of the latest row that was read from `queues`, and whether tasks of this queue wait.
+    // The round and the queue of the latest row of `queues` that was read, and whether tasks of this queue
+    // wait.
     let mut latest = ((i64::MIN, i64::MIN), false);
     let nowhere = Vec::new();
     let mut of_round = (i64::MIN, &nowhere);

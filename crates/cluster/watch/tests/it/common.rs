@@ -1,4 +1,4 @@
-//! A clock that does not wait, and watches of commands that print files.
+//! A clock that does not wait, and watches whose commands print files.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use evenhand_problem::Rational;
 use evenhand_watch::client::CommandLine;
 use evenhand_watch::{Board, Clock, History, Log, Outcome, Settings, Source, Stop, Watcher};
 
-/// The time at which simulated clocks begin: 1 January 2026.
+/// The time at which simulated clocks begin: 1 January 2026 in milliseconds since 1970.
 pub const BEGIN: i64 = 1_767_225_600_000;
 /// A snapshot in which a queue is below its fair share by a whole task.
 pub const CLUSTER: &str = include_str!("../../../../../examples/cluster.json");
 
-/// A clock that shows a later time after each wait, without waiting.
+/// A clock that skips the time of each wait.
 #[derive(Debug)]
 pub struct Simulated(AtomicI64);
 
@@ -40,12 +40,12 @@ impl Clock for Simulated {
     }
 }
 
-/// Returns a command of these words.
+/// Returns the command line with the words `words`.
 pub fn command(words: &[&str]) -> CommandLine {
     CommandLine::new(words.iter().map(ToString::to_string))
 }
 
-/// Returns a source whose command runs a script of the shell in a folder, and prints a snapshot.
+/// Returns a source whose command runs a shell script in a folder. The script must print a snapshot.
 pub fn script(folder: &Path, script: &str) -> Source {
     let script = format!("cd '{}' && {script}", folder.display());
     Source::Snapshot(command(&["sh", "-c", &script]))
@@ -63,7 +63,7 @@ pub fn settings(source: Source) -> Settings {
     }
 }
 
-/// A watch on a simulated clock, with the lines of its log.
+/// A watch with a simulated clock, and the entries of its log.
 pub struct Watch {
     pub settings: Settings,
     pub clock: Arc<Simulated>,
@@ -87,7 +87,7 @@ impl Watch {
         }
     }
 
-    /// Runs some rounds, one minute apart.
+    /// Runs a number of rounds, which are one minute apart.
     pub fn run(&mut self, rounds: u64) -> Outcome {
         let system = self.settings.source.system();
         let history = self.history.as_deref().map(|file| History::open(file, system, self.keep).unwrap());
@@ -103,12 +103,13 @@ impl Watch {
         };
         let outcome = watcher.run(Some(rounds));
         drop(watcher);
-        // The next round would begin after another wait.
+        // Skip the wait before the next round.
         self.clock.sleep(self.board.every, &Stop::default());
         outcome
     }
 
-    /// Returns the messages of rounds without a verdict, and of rounds that are not in the history.
+    /// Returns the log messages about rounds without a verdict and about rounds that could not be written to
+    /// the history.
     pub fn failures(&self) -> Vec<&str> {
         let failures = self.lines.iter().filter_map(|line| match line {
             Log::Failure(text) | Log::History(text) => Some(text.as_str()),
@@ -117,7 +118,7 @@ impl Watch {
         failures.collect()
     }
 
-    /// Returns the value of a metric, which is named with its labels.
+    /// Returns the value of a metric. `name` is the name of the metric with its labels.
     pub fn metric(&self, name: &str) -> Option<f64> {
         let text = self.board.metrics(self.clock.now());
         let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;

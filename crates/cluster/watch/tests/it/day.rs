@@ -1,4 +1,4 @@
-//! A day of a watch: 1,440 rounds on a clock that does not wait.
+//! Tests of a day of a watch: 1,440 rounds on a clock that does not wait.
 
 use std::fs;
 
@@ -9,7 +9,7 @@ use crate::common::{BEGIN, CLUSTER, Watch, script, settings};
 
 const MINUTE: i64 = 60_000;
 
-/// Returns the resident memory of this process in bytes; `None` if the system does not report it.
+/// Returns the resident memory of this process in bytes. Returns `None` if the system does not report it.
 fn resident() -> Option<u64> {
     let text = fs::read_to_string("/proc/self/status").ok()?;
     let line = text.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
@@ -19,7 +19,7 @@ fn resident() -> Option<u64> {
 #[test]
 fn a_day_has_1440_rows_and_flat_memory() {
     let folder = tempfile::tempdir().unwrap();
-    // In the first half of each hour, research is below its fair share. In the second half no task waits.
+    // In the first half of each hour, research is below its fair share. In the second half, no task waits.
     fs::write(folder.path().join("below.json"), CLUSTER).unwrap();
     let mut calm: serde_json::Value = serde_json::from_str(CLUSTER).unwrap();
     for user in calm["problem"]["users"].as_array_mut().unwrap() {
@@ -29,7 +29,7 @@ fn a_day_has_1440_rows_and_flat_memory() {
     }
     calm.as_object_mut().unwrap().remove("waiting");
     fs::write(folder.path().join("calm.json"), calm.to_string()).unwrap();
-    // Every 100th dump is cut off, and every 240th client fails. Both fall on round 1,199.
+    // Every 100th dump is cut off, and every 240th client fails. Both would happen in round 1,199.
     let text = "n=$(cat n 2>/dev/null || echo 0); echo $((n + 1)) > n; \
                 if [ $((n % 240)) = 239 ]; then echo 'no route to host' >&2; exit 1; fi; \
                 if [ $((n % 100)) = 99 ]; then head -c 300 below.json; exit 0; fi; \
@@ -50,8 +50,8 @@ fn a_day_has_1440_rows_and_flat_memory() {
     assert_eq!(watch.metric("evenhand_failures_total{reason=\"dump\"}"), Some(13.0));
     assert_eq!(watch.metric("evenhand_failures_total{reason=\"client\"}"), Some(6.0));
     let line = read.lines.iter().find(|line| line.queue == "research" && line.resource == "gpu").unwrap();
-    // The queue is below its share in half of each hour. Each round counts for a minute, and failed rounds do not
-    // count.
+    // The queue is below its fair share in half of each hour. Each round counts for one minute, and failed
+    // rounds do not count.
     let failed_below = (0..1_440).filter(|n| n % 60 < 30 && (n % 100 == 99 || n % 240 == 239)).count();
     assert_eq!(line.below, (720.0 - failed_below as f64) * 60.0);
     assert_eq!(line.lacking_hours(), 12.0 * line.below / 3_600.0);

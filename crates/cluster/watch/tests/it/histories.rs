@@ -1,4 +1,5 @@
-//! Histories: a watch continues its history after a restart, removes old rounds, and refuses other files.
+//! Tests of histories: a watch continues its history after a restart, removes old rounds, and refuses other
+//! files.
 
 use std::fs;
 use std::path::Path;
@@ -33,7 +34,7 @@ fn a_restart_continues_the_history() {
     assert_eq!((found.rounds, found.span), ([5, 1], [BEGIN, BEGIN + 5 * 60_000]));
     let line = found.lines.iter().find(|line| line.queue == "research" && line.resource == "gpu").unwrap();
     assert_eq!((line.means(), line.below), ([8.0, 20.0, 12.0], 300.0));
-    // Only the rounds since a given time are read.
+    // Rounds before a given time are not read.
     let file = folder.path().join("history.sqlite");
     assert_eq!(over_time(&file, Some(BEGIN + 4 * 60_000)).unwrap().rounds, [1, 1]);
     assert!(is_sqlite(&file) && !is_sqlite(&folder.path().join("none")) && !is_sqlite(folder.path()));
@@ -46,7 +47,7 @@ fn old_rounds_are_forgotten() {
     watch.keep = Duration::from_secs(600);
     watch.run(60);
     let found = read(folder.path());
-    // A round that is exactly ten minutes old stays.
+    // A round that is exactly ten minutes old is not removed.
     assert_eq!((found.rounds, found.span), ([11, 0], [BEGIN + 49 * 60_000, BEGIN + 59 * 60_000]));
     let connection = rusqlite::Connection::open(folder.path().join("history.sqlite")).unwrap();
     for table in ["queues", "shares"] {
@@ -55,7 +56,7 @@ fn old_rounds_are_forgotten() {
     }
 }
 
-/// Numbers in the history are exact.
+/// The history stores exact numbers.
 #[test]
 fn fractions_are_stored_exactly() {
     let folder = tempfile::tempdir().unwrap();
@@ -91,7 +92,7 @@ fn other_files_are_refused() {
     assert!(matches!(over_time(&file("other"), None), Err(WatchError::NoHistory(_))));
     assert!(matches!(over_time(&file("none"), None), Err(WatchError::History { .. })));
     assert!(History::open(&file("no/such/folder"), "slurm", MONTH).is_err());
-    // Refused are another system, a second writer, and a file of a later version.
+    // The history of another system, a second writer, and a file of a later version are refused.
     let first = History::open(&file("h"), "slurm", MONTH).unwrap();
     assert!(matches!(History::open(&file("h"), "slurm", MONTH), Err(WatchError::Locked(_))));
     drop(first);
@@ -102,8 +103,8 @@ fn other_files_are_refused() {
     assert!(matches!(History::open(&file("h"), "slurm", MONTH), Err(WatchError::Later { found: 2, .. })));
 }
 
-/// A watch that cannot write to its history reports this, and continues to write as soon as it can. Here another
-/// connection locks the file.
+/// A watch that cannot write to its history reports this, and continues to write as soon as it can. In this
+/// test another connection locks the file.
 #[test]
 fn a_history_that_cannot_be_written_is_said_and_the_watch_goes_on() {
     let folder = tempfile::tempdir().unwrap();

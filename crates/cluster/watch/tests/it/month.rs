@@ -1,4 +1,4 @@
-//! A month of rounds on one page.
+//! Tests of a page with a month of rounds.
 
 use std::fs;
 
@@ -7,9 +7,9 @@ use evenhand_watch::history::over_time;
 
 use crate::common::{BEGIN, CLUSTER, Watch, script, settings};
 
-/// The rounds of 30 days, a minute apart.
+/// The number of rounds of 30 days, one round a minute.
 const ROUNDS: i64 = 43_200;
-/// The largest page, in bytes.
+/// The largest allowed size of the page in bytes.
 const MOST: usize = 2_000_000;
 
 #[test]
@@ -19,7 +19,7 @@ fn the_page_of_a_month_is_small() {
     let file = folder.path().join("history.sqlite");
     let mut watch = Watch::new(settings(script(folder.path(), "cat snap.json")), Some(file.clone()));
     watch.run(1);
-    // Copies of the first round, with usages that differ from round to round.
+    // Add copies of the first round, with usages that differ from round to round.
     let connection = rusqlite::Connection::open(&file).unwrap();
     let copies = format!(
         "BEGIN;
@@ -41,7 +41,7 @@ fn the_page_of_a_month_is_small() {
     let research =
         history.lines.iter().find(|line| line.queue == "research" && line.resource == "gpu").unwrap();
     assert_eq!(research.below, (ROUNDS - 1) as f64 * 60.0);
-    // As many queues as a page shows make it larger, but not too large.
+    // The largest number of queues that a page shows makes the page larger, but not too large.
     let mut many = history.clone();
     let lines = history.lines.clone();
     for copy in 0..40 {

@@ -1,4 +1,5 @@
-//! Single rounds: a client that hangs, fails or prints half a dump gives no verdict, and the latest verdict stays.
+//! Tests of single rounds. If a client hangs, fails or prints half a dump, the round gives no verdict, and
+//! the latest verdict stays.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ fn examples() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../examples/schedulers").canonicalize().unwrap()
 }
 
-/// Returns commands that print the files of the example of Slurm.
+/// Returns commands that print the files of the Slurm example.
 fn slurm() -> Vec<CommandLine> {
     let folder = examples().join("slurm");
     let file = |name: &str| folder.join(name).to_string_lossy().into_owned();
@@ -23,7 +24,7 @@ fn slurm() -> Vec<CommandLine> {
         .to_vec()
 }
 
-/// Returns the failure of one round.
+/// Runs one round, and returns its failure.
 #[track_caller]
 fn failure(source: Source, timeout: Duration) -> Failure {
     let mut watch = Watch::new(settings(source), None);
@@ -50,7 +51,7 @@ fn the_dumps_of_systems_are_judged() {
         assert!(!judged.queues.is_empty() && judged.sha256.len() == 64, "{system}");
         assert_eq!(watch.metric("evenhand_up"), Some(1.0));
         assert_eq!(watch.metric("evenhand_fair"), Some(f64::from(u8::from(judged.is_fair))));
-        // The same dump gives the same snapshot and the same answer.
+        // The same dump gives the same snapshot and the same answer again.
         let Outcome::Judged(again) = watch.run(1) else { panic!("{system}") };
         assert_eq!((&again.sha256, &again.queues), (&judged.sha256, &judged.queues));
     }
@@ -59,7 +60,8 @@ fn the_dumps_of_systems_are_judged() {
 #[test]
 fn a_client_that_hangs_is_ended_with_all_that_it_started() {
     let folder = tempfile::tempdir().unwrap();
-    // The child of the script would write a file after a second, if it were not ended with the script.
+    // The child process of the script writes a file after one second unless it is ended together with the
+    // script.
     let source = script(folder.path(), "(sleep 1; touch late) & sleep 600");
     let started = Instant::now();
     let failed = failure(source, Duration::from_millis(200));
@@ -87,13 +89,13 @@ fn a_client_that_fails_is_said() {
     }
     let failed = failure(Source::Snapshot(command(&["no-such-client-here"])), LONG);
     assert!(failed.to_string().contains("cannot be started"), "{failed}");
-    // If a client fails, even a complete output is not used.
+    // If a client fails, its output is not used, even if the output is complete.
     fs::write(folder.path().join("snap.json"), CLUSTER).unwrap();
     let failed = failure(script(folder.path(), "cat snap.json; exit 1"), LONG);
     assert_eq!(failed.reason(), "client");
 }
 
-/// Every beginning of a dump is refused.
+/// A dump that is cut off is refused.
 #[test]
 fn half_a_dump_gives_no_verdict() {
     let folder = tempfile::tempdir().unwrap();
@@ -102,7 +104,8 @@ fn half_a_dump_gives_no_verdict() {
         let failed = failure(script(folder.path(), &format!("head -c {length} snap.json")), LONG);
         assert_eq!(failed.reason(), "dump", "{length}: {failed}");
     }
-    // Each file of Slurm: half of a JSON document, half of a compressed file, and half a line of a text.
+    // Each file of Slurm is cut off: half of a JSON document, half of a compressed file, and half a line of a
+    // text.
     for cut in 0..4 {
         let mut commands = slurm();
         let file = commands[cut].words()[1].clone();
@@ -111,7 +114,7 @@ fn half_a_dump_gives_no_verdict() {
         let failed = failure(Source::Dump(System::Slurm, commands), LONG);
         assert_eq!(failed.reason(), "dump", "{file}: {failed}");
     }
-    // Without one of its files, the dump is refused as by `import`.
+    // If one of its files is missing, the dump is refused with the message of `import`.
     let failed = failure(Source::Dump(System::Slurm, slurm().split_off(1)), LONG);
     assert!(failed.to_string().contains("scontrol"), "{failed}");
 }
@@ -124,7 +127,7 @@ fn a_limit_is_a_failure_of_the_round() {
     watch.settings.limits.work = Some(10);
     let Outcome::Failed(failed) = watch.run(1) else { panic!() };
     assert_eq!(failed.reason(), "limit", "{failed}");
-    // The next round has its own limits.
+    // The next round starts with its own limits.
     watch.settings.limits.work = None;
     assert!(matches!(watch.run(1), Outcome::Judged(_)));
 }

@@ -1,4 +1,4 @@
-//! Answers of the server, over real connections to this machine.
+//! Tests of the answers of the server, over real connections to this machine.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::common::{CLUSTER, Watch, script, settings};
 
-/// A server of a watch that has done some rounds.
+/// The server of a watch that has run some rounds.
 struct Served {
     address: SocketAddr,
     stop: Stop,
@@ -109,14 +109,14 @@ fn every_address_answers() {
     };
     assert_eq!(declared("# HELP "), declared("# TYPE "));
 
-    // After a failure the page says that it is old.
+    // After a failed round the page states that its verdict is old.
     fs::remove_file(served.folder.path().join("snap.json")).unwrap();
     served.watch.run(1);
     let page = served.get("/", 200, "text/html");
     assert!(page.contains("The latest round gave no verdict"), "{}", &page[..2_000]);
     let status: Value = serde_json::from_str(&served.get("/healthz", 200, "application/json")).unwrap();
     assert!(status["failure"].as_str().unwrap().contains("exit status"));
-    // A watch whose rounds do not end is not healthy.
+    // If no round ends for a long time, the watch is not healthy.
     served.watch.clock.sleep(Duration::from_secs(3_600), &Stop::default());
     served.get("/healthz", 503, "application/json");
 }
@@ -145,18 +145,18 @@ fn other_requests_are_refused() {
         head.starts_with("http/1.1 200") && head.contains("content-length: ") && body.is_empty(),
         "{head}"
     );
-    // A foreign page may let one of its names point to this machine. Such names are refused.
+    // A page of another site may use a host name that points to this machine. Such host names are refused.
     for host in ["evil.example", "evil.example:9464", "127.0.0.1.evil.example", "localhost.evil"] {
         assert!(served.ask("GET", "/", host).0.starts_with("http/1.1 421"), "{host}");
     }
     for host in ["localhost", "localhost:9464", "127.0.0.1", "[::1]:9464", "LOCALHOST:1"] {
         assert!(served.ask("GET", "/", host).0.starts_with("http/1.1 200"), "{host}");
     }
-    // Bytes that are not a request, and a head that is too large, are refused.
+    // Bytes that are not a request are refused, and so is a head that is too large.
     assert!(served.send("\u{16}\u{3}\u{1}\r\n\r\n").0.starts_with("http/1.1 400"));
     let large = format!("GET / HTTP/1.1\r\nHost: {here}\r\nx: {}\r\n\r\n", "y".repeat(100_000));
     let mut stream = TcpStream::connect(served.address).unwrap();
-    // The server may close the connection before the client has sent everything.
+    // The server may close the connection before the client has sent all bytes.
     let _ = stream.write_all(large.as_bytes());
     let mut answer = Vec::new();
     let _ = stream.read_to_end(&mut answer);
@@ -164,7 +164,7 @@ fn other_requests_are_refused() {
     served.get("/metrics", 200, "application/openmetrics-text");
 }
 
-/// Connections without a request do not keep other clients out.
+/// Connections without a request do not block other clients.
 #[test]
 fn idle_connections_do_no_harm() {
     let served = Served::new(1);
@@ -182,7 +182,7 @@ fn only_this_machine_unless_asked_otherwise() {
     }
     assert!(server::listen("127.0.0.1:0".parse().unwrap(), false).is_ok());
     assert!(server::listen("0.0.0.0:0".parse().unwrap(), true).is_ok());
-    // The port is already in use.
+    // Another server already uses the port.
     let taken = server::listen("127.0.0.1:0".parse().unwrap(), false).unwrap();
     let refused = server::listen(taken.local_addr().unwrap(), false).unwrap_err();
     assert!(matches!(refused, WatchError::Listen { .. }), "{refused}");

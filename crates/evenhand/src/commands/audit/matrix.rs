@@ -1,4 +1,4 @@
-//! `audit matrix`: examines every mechanism by every axiom and property.
+//! The command `audit matrix`: examines every mechanism by every axiom and property.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,7 +13,7 @@ use crate::arguments::audit::AuditMatrix;
 use crate::failure::Failure;
 use crate::{files, output};
 
-/// The largest size of a saved matrix, in bytes. A complete one takes less than a megabyte.
+/// The largest size of a saved matrix in bytes. A complete matrix needs less than a megabyte.
 const MOST_STATE_BYTES: u64 = 64 << 20;
 /// The time between two saved states.
 const BETWEEN_STATES: Duration = Duration::from_secs(2);
@@ -40,7 +40,7 @@ pub fn run(call: &AuditMatrix, common: &Common) -> Result<ExitCode, Failure> {
     output::result(common, || matrix::document(&matrix), || matrix::page(&matrix))
 }
 
-/// Starts the search from the saved state if there is one.
+/// Starts the search. Resumes the saved state if it exists.
 fn begin(call: &AuditMatrix, settings: Settings) -> Result<Progress, Failure> {
     let Some(path) = call.resume.as_deref().filter(|path| path.exists()) else {
         return Ok(Progress::new(settings));
@@ -65,7 +65,7 @@ fn begin(call: &AuditMatrix, settings: Settings) -> Result<Progress, Failure> {
     Ok(progress)
 }
 
-/// Returns the options that lead to these settings.
+/// Returns the options of the command line that produce these settings.
 fn options_text(settings: &Settings) -> String {
     let Settings { seed, instances, premises } = settings;
     let positive = if premises.positive { " --positive" } else { "" };
@@ -76,7 +76,7 @@ fn options_text(settings: &Settings) -> String {
 
 fn search(progress: &mut Progress, call: &AuditMatrix, common: &Common) -> Result<(), Failure> {
     let bar = output::progress(common, Some(progress.steps().1));
-    // A complete matrix in the file is not written again.
+    // If the file already contains the complete matrix, it is not written again.
     let is_saved = progress.is_complete() && call.resume.as_deref().is_some_and(Path::exists);
     let mut saved = Instant::now();
     while !progress.is_complete() {
@@ -99,7 +99,7 @@ fn save(progress: &Progress, call: &AuditMatrix) -> Result<(), Failure> {
     files::save(path, format!("{}\n", progress.to_json()).as_bytes())
 }
 
-/// Writes the page, the matrix, and the certificates that refute its cells and the claims of papers.
+/// Writes the page, the matrix, and the certificates that refute cells of the matrix and claims of papers.
 fn write(folder: &Path, matrix: &Matrix) -> Result<(), Failure> {
     let cells = matrix.cells.iter().map(|cell| (cell.file_name(), cell));
     let claims = matrix.claims.iter().map(|judged| (matrix::claim_name(judged), &judged.cell));

@@ -1,4 +1,4 @@
-//! `audit mechanism`: searches for small problems on which one mechanism violates an axiom.
+//! The command `audit mechanism`: searches for small problems on which a mechanism violates an axiom.
 
 use std::process::ExitCode;
 
@@ -54,7 +54,8 @@ pub fn run(call: &AuditMechanism, common: &Common) -> Result<ExitCode, Failure> 
     output::result(common, || audit::document(&settings, &found), || audit::page(&settings, &found))
 }
 
-/// Returns the axioms to examine. They must not name resources, because the resources of the problems are drawn at random.
+/// Returns the axioms to examine. An axiom must not name a resource, because the resources of the problems
+/// are random.
 fn requests(call: &AuditMechanism) -> Result<Vec<Request>, Failure> {
     let smallest = Size { users: 1, classes: 1, resources: 1 };
     let sample = Problem::new(audit::draw(0, 0, smallest)).map_err(Failure::input)?;

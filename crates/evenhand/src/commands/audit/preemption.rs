@@ -1,4 +1,5 @@
-//! `audit preemption`: searches for small cases in which Kueue's preemption by fair shares never ends.
+//! The command `audit preemption`: searches for small cases in which Kueue's preemption by fair shares never
+//! ends.
 
 use std::process::ExitCode;
 

@@ -13,7 +13,7 @@ use crate::{files, output};
 
 /// The default number of steps of a local search.
 const STEPS_BY_DEFAULT: u64 = 200_000;
-/// The largest size of a saved hunt, in bytes. A hundred instances of the largest size take less.
+/// The largest size of a saved hunt in bytes. A hundred instances of the largest size need less.
 const MOST_STATE_BYTES: u64 = 4 << 20;
 /// The time between two saved states.
 const BETWEEN_STATES: Duration = Duration::from_secs(2);
@@ -28,7 +28,7 @@ pub fn at_most(call: &Call) -> Result<Option<Rational>, Failure> {
     Ok(Some(value))
 }
 
-/// Starts the hunt from the saved state if there is one.
+/// Starts the hunt. Resumes the saved state if it exists.
 pub fn begin(call: &Call, settings: Settings, clock: Clock) -> Result<Hunt, Failure> {
     let saved = call.resume.as_deref().filter(|path| path.exists());
     let Some(path) = saved else {
@@ -65,7 +65,7 @@ fn state_text(path: &Path) -> Result<String, Failure> {
     Ok(text)
 }
 
-/// Returns the options that lead to these settings.
+/// Returns the options of the command line that produce these settings.
 fn options_text(settings: &Settings) -> String {
     let Settings { types, resources, capacity, rewards, exhaustive, seed, keep } = settings;
     let method = if *exhaustive { "--exhaustive " } else { "" };
@@ -75,7 +75,7 @@ fn options_text(settings: &Settings) -> String {
     )
 }
 
-/// Searches until the search is complete, or until the steps or seconds that were asked for are over.
+/// Searches until the search is complete, or until the requested number of steps or seconds is reached.
 pub fn search(hunt: &mut Hunt, call: &Call, common: &Common, start: Instant) -> Result<(), Failure> {
     let most_steps = match (call.steps, call.seconds) {
         (None, None) if !call.exhaustive => Some(STEPS_BY_DEFAULT),
@@ -115,7 +115,7 @@ fn save(hunt: &Hunt, call: &Call) -> Result<(), Failure> {
     files::save(path, format!("{text}\n").as_bytes())
 }
 
-/// Returns the certified instance in smaller numbers. Returns `None` if the time is over.
+/// Returns the certified instance with smaller numbers. Returns `None` if there was not enough time.
 pub fn shrunk(
     best: &Found,
     at_most: Option<&Rational>,
@@ -127,7 +127,7 @@ pub fn shrunk(
     in_time(hunt::certify(&shrunk, proving))
 }
 
-/// Turns a result that was out of time or is too large into `None`.
+/// Replaces the error of a result that ran out of time or is too large by `None`.
 pub fn in_time(certified: Result<Certified, HuntError>) -> Result<Option<Certified>, Failure> {
     match certified {
         Ok(certified) => Ok(Some(certified)),

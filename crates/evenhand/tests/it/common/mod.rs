@@ -1,4 +1,4 @@
-//! A harness that runs the program in a folder of its own.
+//! A harness that runs the program in a temporary folder.
 #![allow(dead_code)]
 
 use std::io::{Read, Write};
@@ -13,7 +13,7 @@ use evenhand::problem::format::Source;
 use evenhand::problem::{Allocation, Arithmetic};
 use serde_json::Value;
 
-/// DRFH, Figure 1: each user gets 10 tasks and the dominant share 5/7.
+/// The problem of DRFH, Figure 1: each user gets 10 tasks and the dominant share 5/7.
 pub const FIGURE_1: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu", "memory"],
@@ -23,7 +23,8 @@ pub const FIGURE_1: &str = r#"{
             {"name": "user 2", "demand": {"cpu": 1, "memory": "1/5"}}]
 }"#;
 
-/// [`FIGURE_1`] with every number and default spelled differently, and the fields in another order.
+/// The problem of [`FIGURE_1`] with other spellings of all numbers and defaults, and with the fields in
+/// another order.
 pub const FIGURE_1_RESPELLED: &str = r#"{"users": [
     {"demand": {"memory": "1.0", "cpu": "1/5"}, "name": "user 1", "weight": 1.0},
     {"demand": {"memory": 2e-1, "cpu": "2/2"}, "name": "user 2"}],
@@ -31,7 +32,7 @@ pub const FIGURE_1_RESPELLED: &str = r#"{"users": [
               {"capacity": {"memory": 0.2e1, "cpu": 1.2e1}, "name": "high-cpu", "count": "1"}],
   "resources": ["cpu", "memory"], "kind": "allocation-problem"}"#;
 
-/// A problem with one server, weights, finite tasks, and a user that only its own limit stops.
+/// A problem with one server, weights and finite tasks. One user is blocked only by its own number of tasks.
 pub const ONE_SERVER: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu", "memory"],
@@ -41,7 +42,8 @@ pub const ONE_SERVER: &str = r#"{
             {"name": "z", "demand": {"cpu": 0.1, "memory": 1}, "tasks": "10/3"}]
 }"#;
 
-/// A problem like PS-DSF, Figure 1: three classes, placement constraints, per-class demands, criterion.
+/// A problem like that of PS-DSF, Figure 1: three classes, placement constraints, demands that depend on the
+/// class, and a criterion.
 pub const CONSTRAINED: &str = r#"{
   "kind": "allocation-problem",
   "resources": ["cpu", "memory", "gpu"],
@@ -58,22 +60,22 @@ pub const CONSTRAINED: &str = r#"{
      "criterion": {"plain": 1, "fast": 1, "old": 1}}]
 }"#;
 
-/// Returns the mechanisms that solve a problem without options.
+/// Returns the mechanisms that solve a problem without further options.
 pub fn applicable(problem: &str) -> impl Iterator<Item = &'static Mechanism> {
     let problem = Source { name: "problem.json", text: problem }.problem().unwrap();
     let applies = move |of: &&Mechanism| of.allocate(&problem, Arithmetic::Float).is_ok();
     registry::ALL.iter().copied().filter(applies)
 }
 
-/// Returns the applicable mechanisms whose answers are optima of linear programmes: the mechanisms whose axiom is
-/// max-min, and the mechanisms without an axiom of their own.
+/// Returns the applicable mechanisms whose answers are optima of linear programmes. These are the mechanisms
+/// with the axiom max-min, and the mechanisms without an axiom.
 pub fn of_programmes(problem: &str) -> Vec<&'static str> {
     let axiom = |of: &Mechanism| (of.axiom)(&Allocation::default()).map(|(axiom, _)| axiom);
     let is_linear = |of: &&Mechanism| matches!(axiom(of), None | Some(Axiom::MaxMin));
     applicable(problem).filter(is_linear).map(|of| of.info.id).collect()
 }
 
-/// Returns whether a mechanism is proven to satisfy an axiom, at least on some problems.
+/// Returns `true` if a mechanism is proven to satisfy an axiom, at least on some problems.
 pub fn is_proven(mechanism: &str, axiom: Axiom) -> bool {
     matches!(registry::find(mechanism).unwrap().guarantee(axiom), Guarantee::When(_))
 }
@@ -84,7 +86,7 @@ pub fn efficient(problem: &str) -> Vec<&'static str> {
     all.filter(|mechanism| is_proven(mechanism, Axiom::ParetoOptimal)).collect()
 }
 
-/// The outcome of a run of the program.
+/// The result of a run of the program.
 #[derive(Debug)]
 pub struct Output {
     pub status: i32,
@@ -93,7 +95,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// Returns all of standard output as one JSON document.
+    /// Parses standard output as one JSON document, and returns it.
     #[track_caller]
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| panic!("{error}: {self:?}"))
@@ -111,8 +113,8 @@ impl Output {
         self
     }
 
-    /// Asserts that the program ends without a verdict: standard output is empty, and standard error begins with one error
-    /// line.
+    /// Asserts that the program ends without a verdict. Standard output must be empty, and standard error
+    /// must begin with one error line.
     #[track_caller]
     pub fn fails(self, status: i32) -> Self {
         let output = self.ends_with(status);
@@ -125,7 +127,7 @@ impl Output {
         output
     }
 
-    /// Asserts that the program fails with `message` in the first line.
+    /// Asserts that the program fails, and that the first line of its message contains `message`.
     #[track_caller]
     pub fn fails_with(self, status: i32, message: &str) -> Self {
         let output = self.fails(status);
@@ -134,7 +136,7 @@ impl Output {
     }
 }
 
-/// A folder in which the program runs, so that its messages name files as the tests do.
+/// A folder in which the program runs, so that messages contain the same file names as the tests.
 pub struct Folder(tempfile::TempDir);
 
 impl Folder {
@@ -142,7 +144,7 @@ impl Folder {
         Self(tempfile::tempdir().unwrap())
     }
 
-    /// Returns a folder with `problem.json` in it.
+    /// Returns a folder that contains `problem.json`.
     pub fn with(problem: &str) -> Self {
         let folder = Self::new();
         folder.write("problem.json", problem);
@@ -162,7 +164,7 @@ impl Folder {
         std::fs::read_to_string(self.path().join(name)).unwrap_or_else(|error| panic!("{name}: {error}"))
     }
 
-    /// Returns the names of all files, including hidden ones.
+    /// Returns the names of all files, including hidden files.
     pub fn names(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut names: Vec<String> =
@@ -186,7 +188,7 @@ impl Folder {
         finish(self.command(arguments), stdin.as_ref(), Duration::from_secs(120))
     }
 
-    /// Solves `problem.json` into `file`.
+    /// Solves `problem.json`, and writes the allocation to `file`.
     #[track_caller]
     pub fn solve(&self, mechanism: &str, exact: bool, file: &str) -> Output {
         let mut arguments = vec!["solve", "problem.json", "--mechanism", mechanism, "-o", file];
@@ -195,7 +197,7 @@ impl Folder {
     }
 }
 
-/// Runs a command to its end. Panics after `limit`.
+/// Runs a command until it ends. Panics if it takes longer than `limit`.
 #[track_caller]
 pub fn finish(mut command: Command, stdin: &[u8], limit: Duration) -> Output {
     let mut child =
@@ -212,7 +214,7 @@ pub fn finish(mut command: Command, stdin: &[u8], limit: Duration) -> Output {
     Output { status, stdout: text(stdout.join().unwrap()), stderr: text(stderr.join().unwrap()) }
 }
 
-/// Waits for the process, and returns its exit status. Panics after `limit`.
+/// Waits for the process to end, and returns its exit status. Panics if it takes longer than `limit`.
 #[track_caller]
 pub fn wait(child: &mut Child, limit: Duration) -> i32 {
     let started = Instant::now();

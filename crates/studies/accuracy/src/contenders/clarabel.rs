@@ -26,7 +26,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 
 #[derive(Debug, Clone, Copy)]
 struct Clarabel {
-    /// The tolerance for gap and feasibility; `None` for the default.
+    /// The tolerance for gap and feasibility. `None` stands for the default.
     tolerance: Option<f64>,
 }
 
@@ -77,7 +77,7 @@ struct Conic {
 }
 
 impl Conic {
-    /// Adds a row, whose slack must be nonnegative.
+    /// Adds a row. Its slack must be nonnegative.
     fn row(&mut self, entries: impl IntoIterator<Item = (usize, f64)>, most: f64) {
         let row = self.most.len();
         self.entries.extend(entries.into_iter().map(|(column, value)| (row, column, value)));
@@ -85,8 +85,8 @@ impl Conic {
     }
 }
 
-/// Returns the programme of a sum of utilities. Its variables are those of the model, then one for the utility of
-/// every user: `t` with `exp(t) <= U`, or a power of `U`.
+/// Returns the programme of a sum of utilities. Its variables are those of the model, followed by one
+/// variable `t` for the utility of every user. `t` satisfies `exp(t) <= U`, or bounds a power of `U`.
 fn of_sum(model: &Model, alpha: f64) -> Conic {
     let n = model.n_columns();
     let mut conic = Conic { costs: vec![0.0; n], ..Conic::default() };
@@ -127,7 +127,7 @@ fn of_sum(model: &Model, alpha: f64) -> Conic {
             conic.row([], 1.0);
             conic.cones.push(PowerConeT(1.0 / alpha));
         } else {
-            // The cone means U^(1 - alpha) >= t.
+            // The cone means t <= U^(1 - alpha).
             conic.costs.push(-weight / (1.0 - alpha));
             conic.row(utility(), 0.0);
             conic.row([], 1.0);
@@ -184,8 +184,8 @@ impl Clarabel {
 impl Linear for Clarabel {
     fn minimise(&self, programme: &GeneralProgramme, time: Duration) -> Result<Solved, NoAnswer> {
         let mut conic = Conic { costs: programme.costs.clone(), ..Conic::default() };
-        // For each row of the cones: the row of the programme and the sign of its price. `None` for a row that is a
-        // bound of a column.
+        // The row of the programme and the sign of its price, for each row of the cones. `None` for a row of
+        // the cones that is a bound of a column.
         let mut priced: Vec<Option<(usize, f64)>> = Vec::new();
         let is_fixed = |(lower, upper): &(f64, f64)| lower == upper;
         let rows = || programme.rows.iter().enumerate();
@@ -228,7 +228,7 @@ impl Linear for Clarabel {
         }
         let solved = self.run(&conic, time)?;
         let mut duals = vec![0.0; programme.rows.len()];
-        // The prices of the remaining columns come last and are not needed.
+        // The duals of the other columns come last and are not needed.
         for (of_row, dual) in priced.iter().zip(&solved.duals) {
             if let Some((row, sign)) = of_row {
                 duals[*row] += sign * dual;

@@ -36,7 +36,7 @@ pub(super) struct Highs {
     method: &'static str,
     solver: &'static str,
     crossover: &'static str,
-    /// The tolerance for feasibility and gap; `None` for the default.
+    /// The tolerance for feasibility and gap. `None` stands for the default.
     tolerance: Option<f64>,
 }
 
@@ -99,7 +99,7 @@ impl Linear for Highs {
         let (words, steps) = (format!("{status:?}"), u64::try_from(steps).ok());
         let says = match status {
             HighsModelStatus::Optimal => Some(ProgrammeStatus::Optimal),
-            // HiGHS returns this status for a solution without a basis that does not meet its tolerances.
+            // HiGHS reports this status for a solution without a basis that does not meet the tolerances.
             HighsModelStatus::Unknown if solved.primal_solution_status() == HighsSolutionStatus::Feasible => {
                 None
             }

@@ -19,7 +19,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 
 #[derive(Debug, Clone, Copy)]
 struct InteriorPoint {
-    /// The largest number of steps; `None` for the default.
+    /// The largest number of steps. `None` stands for the default.
     most: Option<usize>,
 }
 

@@ -15,20 +15,20 @@ use crate::programmes::ProgrammeStatus;
 /// A linear programme: maximises `costs x` over rows `a x <= most` and `x >= 0`.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Programme {
-    /// The costs by column.
+    /// The costs of the columns.
     pub costs: Vec<f64>,
-    /// By row: the coefficients as `(column, coefficient)`, and the right-hand side.
+    /// The rows: the coefficients as `(column, coefficient)`, and the right-hand side.
     pub rows: Vec<(Vec<(usize, f64)>, f64)>,
 }
 
 /// A linear programme of any kind: minimises `costs x` over rows and columns with bounds, which may be infinite.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct GeneralProgramme {
-    /// The costs by column.
+    /// The costs of the columns.
     pub costs: Vec<f64>,
-    /// The lower and upper bounds by column.
+    /// The lower and upper bounds of the columns.
     pub columns: Vec<(f64, f64)>,
-    /// The rows.
+    /// The rows with their bounds.
     pub rows: Vec<GeneralRow>,
 }
 
@@ -77,11 +77,11 @@ impl From<&lp::Model> for GeneralProgramme {
 /// The solution of a linear programme.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Solved {
-    /// The values by column. There are none if the solver states that there is no optimum.
+    /// The values of the columns. Empty if the solver states that there is no optimum.
     pub x: Vec<f64>,
-    /// By row: the change of the minimum, or of the maximum, for one more unit of the right-hand side.
+    /// The duals of the rows: the change of the minimum or maximum for one more unit of the right-hand side.
     pub duals: Vec<f64>,
-    /// The solver's own status.
+    /// The status in the solver's own words.
     pub status: String,
     /// The status of the programme that the solver states, if the solver states one.
     pub says: Option<ProgrammeStatus>,
@@ -93,7 +93,7 @@ pub struct Solved {
 
 /// A solver of linear programmes.
 pub trait Linear {
-    /// Solves any linear programme within this time. The result may say that there is no optimum.
+    /// Solves any linear programme within this time. The result may state that there is no optimum.
     ///
     /// # Errors
     /// [`NoAnswer`] if the solver fails or the time is up.
@@ -117,8 +117,8 @@ pub trait Linear {
     }
 }
 
-/// The tolerance for inexact solvers. A dual below this fraction of the largest dual counts as 0. A user whose level
-/// exceeds the least level by more than this fraction is not fixed at that level.
+/// The tolerance for inexact solvers, as a fraction. A dual below this fraction of the largest dual counts as
+/// 0. A user whose level exceeds the least level by more than this fraction is not fixed at that level.
 const NOTHING: f64 = 1e-6;
 
 /// Returns the answer to a case that linear programmes can solve.
@@ -183,9 +183,9 @@ fn utilitarian(model: &Model, solver: &dyn Linear, time: Duration) -> Result<Ans
 /// not fixed yet.
 pub(super) struct Levels {
     pub model: Model,
-    /// The rows of classes and limits.
+    /// The rows of classes and of users' limits.
     pub fixed: Vec<(Vec<(usize, f64)>, f64)>,
-    /// By user: its columns, each with the increase of its level by a task.
+    /// The columns of each user, each with the increase of the user's level by one task.
     pub columns: Vec<Vec<(usize, f64)>>,
 }
 
@@ -241,7 +241,8 @@ impl Levels {
     }
 }
 
-/// Returns the programme that maximises only the least share.
+/// Returns the programme that maximises only the least share. It does not raise the levels of other users
+/// further.
 ///
 /// # Errors
 /// [`NoAnswer`] if the share is not defined.
@@ -284,7 +285,7 @@ fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -
     }
     let mut answer = levels.model.answer(last.x.get(..levels.level_column()).unwrap_or(&[]), last.status);
     if case.kind == Kind::Whole {
-        // The remaining capacity stays unused, because this answer is meant to be plain rounding.
+        // The capacity that rounding frees stays unused, because this answer is meant to be plain rounding.
         for (_, tasks) in answer.tasks.iter_mut().flatten() {
             *tasks = tasks.max(0.0).floor();
         }
@@ -292,8 +293,8 @@ fn levels(case: &Case, problem: &Problem, solver: &dyn Linear, time: Duration) -
     Ok(Answer { steps: Some(steps), objective: first, ..answer })
 }
 
-/// Converts the columns of a programme to an answer. The programme is that of [`least_share`] or that of the
-/// configurations.
+/// Converts the columns of a programme to an answer. The programme must be that of [`least_share`] or that of
+/// the configurations.
 ///
 /// # Errors
 /// [`NoAnswer`] if the case has no such programme.

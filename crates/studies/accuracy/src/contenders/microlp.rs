@@ -1,4 +1,5 @@
-//! microlp, a simplex method in pure Rust. It computes no duals. If duals are needed, the dual programme is solved as well.
+//! microlp, a simplex method in pure Rust. It computes no duals, so the dual programme is solved as well if
+//! duals are needed.
 
 use std::time::{Duration, Instant};
 

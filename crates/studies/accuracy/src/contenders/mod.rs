@@ -28,7 +28,7 @@ pub trait Contender: Send + Sync {
     /// Returns a name that no other contender has.
     fn name(&self) -> String;
 
-    /// Returns the method without settings. A plot connects the contenders of one method by a line.
+    /// Returns the method without settings. A plot connects the contenders of the same method by a line.
     fn method(&self) -> String {
         self.name()
     }
@@ -36,11 +36,11 @@ pub trait Contender: Send + Sync {
     /// Returns a description in one line.
     fn about(&self) -> String;
 
-    /// Returns whether the contender can solve problems of this kind.
+    /// Returns `true` if the contender can solve problems of this kind.
     fn takes(&self, kind: Kind) -> bool;
 
-    /// Returns whether the contender can solve this problem, given that it can solve problems of this kind. There are
-    /// no records of other problems.
+    /// Returns `true` if the contender can solve this problem, given that it can solve problems of this kind.
+    /// Other problems have no records.
     fn applies(&self, case: &Case) -> bool {
         self.takes(case.kind)
     }
@@ -52,34 +52,34 @@ pub trait Contender: Send + Sync {
     fn solve(&self, case: &Case, time: Duration) -> Result<Answer, NoAnswer>;
 }
 
-/// The answer of a contender. It may contain any numbers. They are checked later.
+/// The answer of a contender. It may contain any numbers, which are checked later.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Answer {
     /// The tasks by user, as `(class, tasks)`.
     pub tasks: Vec<Vec<(usize, f64)>>,
     /// An allocation in exact numbers, which replaces `tasks`.
     pub allocation: Option<Allocation>,
-    /// For a configuration programme: the served jobs by type.
+    /// The served jobs of each type, for a configuration programme.
     pub served: Vec<f64>,
-    /// For a configuration programme: the servers, as `(pool, configuration, servers)`.
+    /// The servers as `(pool, configuration, servers)`, for a configuration programme.
     pub servers: Vec<(usize, Vec<u64>, f64)>,
-    /// For a linear programme: the values by column.
+    /// The values of the columns, for a linear programme.
     pub x: Vec<f64>,
-    /// For a linear programme: the prices by row of the minimised programme, if the contender has any.
+    /// The prices of the rows of the minimised programme, for a linear programme, if the contender has any.
     pub prices: Option<Vec<f64>>,
-    /// For a linear programme: values and prices in exact numbers, which replace `x` and `prices`.
+    /// Values and prices in exact numbers, which replace `x` and `prices`, for a linear programme.
     pub stated: Option<StatedAnswer>,
-    /// For a linear programme: the status that the contender states.
+    /// The status that the contender states, for a linear programme.
     pub says: Option<ProgrammeStatus>,
-    /// Whether the answer is only about the least share, and not about other levels.
+    /// True if the answer is only about the least share, and not about other levels.
     pub only_least: bool,
-    /// The contender's own status.
+    /// The status in the contender's own words.
     pub status: String,
     /// The objective according to the contender.
     pub objective: Option<f64>,
     /// The gap according to the contender.
     pub gap: Option<f64>,
-    /// The number of steps.
+    /// The number of steps that the contender reports.
     pub steps: Option<u64>,
 }
 

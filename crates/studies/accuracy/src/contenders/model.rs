@@ -1,4 +1,4 @@
-//! Problems in doubles for solvers. Every number is rounded to the nearest double, and nothing is scaled.
+//! Problems in doubles for solvers. Every number is rounded to the nearest double, and no number is scaled.
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Constraints, Problem, Sharing};
@@ -8,7 +8,7 @@ use super::Answer;
 /// A cluster in doubles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// The capacities by row: the rows of the classes, and then the accelerators of each user that limits them.
+    /// The capacities of the rows: the rows of the classes, and then the accelerators of each user that limits them.
     pub capacity: Vec<f64>,
     /// The users.
     pub users: Vec<ModelUser>,
@@ -17,20 +17,20 @@ pub struct Model {
 /// A user in doubles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelUser {
-    /// The weight.
+    /// The weight of the user.
     pub weight: f64,
-    /// The number of tasks; infinite if it is unlimited.
+    /// The number of tasks that the user has. It is infinite if the tasks are unlimited.
     pub limit: f64,
-    /// The classes on which it can run; empty for a user that cannot have any tasks.
+    /// The classes on which the user can run. Empty for a user that cannot have any tasks.
     pub places: Vec<ModelPlace>,
 }
 
 /// A user on a class in doubles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModelPlace {
-    /// The class.
+    /// The index of the class.
     pub class: usize,
-    /// The positive amounts of rows that a task uses, as `(row, amount)`.
+    /// The rows that a task uses, as `(row, amount)`. Amounts are positive.
     pub usage: Vec<(usize, f64)>,
 }
 

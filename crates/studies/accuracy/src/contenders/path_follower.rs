@@ -20,7 +20,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 
 #[derive(Debug, Clone, Copy)]
 struct PathFollower {
-    /// The largest number of steps; `None` for the default.
+    /// The largest number of steps. `None` stands for the default.
     most: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ pub(super) struct OnePool {
     pub pool: Pool,
     model: Model,
     active: Vec<usize>,
-    /// By active user: the tasks that it would have alone.
+    /// The tasks that each active user would have alone.
     alone: Vec<f64>,
 }
 
@@ -71,7 +71,7 @@ impl OnePool {
     }
 }
 
-/// Returns whether a case is about one pool.
+/// Returns `true` if a case is about one pool.
 pub(super) fn is_one_pool(case: &Case) -> bool {
     case.problem().is_some_and(|problem| problem.n_servers() == 1)
 }

@@ -34,7 +34,7 @@ pub(super) fn all() -> Vec<Box<dyn Contender>> {
 struct Trajectory {
     method: RungeKutta,
     name: &'static str,
-    /// The value of `c` at which the integration ends; `None` for the default.
+    /// The value of `c` at which the integration ends. `None` stands for the default.
     end: Option<f64>,
 }
 

@@ -2,9 +2,9 @@
 //! the distance of every level from its optimal value.
 //!
 //! Let the value of a task of user `n` be `v_n = w_n / x_n^a`, and let its cost be at least `v_n` on every class.
-//! Utilities are concave. So for feasible `y` the sum grows by at most `sum_n v_n (y_n - x_n) <= gap = sum_r p_r C_r +
-//! sum_n q_n T_n - sum_n v_n x_n`. An irrational `v_n` is enclosed in an interval, and the end of the interval with
-//! the larger gap is used.
+//! Utilities are concave. So for feasible `y` the sum grows by at most `sum_n v_n (y_n - x_n) <= gap = sum_r
+//! p_r C_r + sum_n q_n T_n - sum_n v_n x_n`. An irrational `v_n` is enclosed in an interval. The end of the
+//! interval that gives the larger gap is used.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_problem::number::to_f64;
@@ -19,13 +19,14 @@ use crate::utility::power;
 pub struct Bound {
     /// The largest distance of the sum of utilities from the optimum. For logarithms the sum is `sum_n w_n log x_n`.
     pub gap: Rational,
-    /// The largest relative distance of any level from the optimum, rounded up.
+    /// The largest relative distance of any level from its optimal value, rounded up.
     pub error: f64,
-    /// The intervals of `w_n / x_n^a` for the users that can run anywhere.
+    /// The interval that contains `w_n / x_n^a`, for each user that can run anywhere.
     pub worth: Vec<(usize, [Rational; 2])>,
 }
 
-/// Returns an interval that contains `w / x^a`. Its ends are equal if `a` is 1, and otherwise numbers with few bits.
+/// Returns an interval that contains `w / x^a`. If `a` is 1, both ends equal this number. Otherwise the ends
+/// are numbers with few bits.
 pub(super) fn worth(weight: &Rational, level: &Rational, alpha: &Rational) -> [Rational; 2] {
     if *alpha == 1 {
         return [Rational::from(weight / level), Rational::from(weight / level)];
@@ -36,7 +37,8 @@ pub(super) fn worth(weight: &Rational, level: &Rational, alpha: &Rational) -> [R
     [least.clone(), least * most]
 }
 
-/// Computes the bounds that prices (by row, and by user with a limit) prove for the tasks.
+/// Computes the bounds that prices prove for the tasks. There is a price for every row, and for every user
+/// with a limit.
 ///
 /// # Errors
 /// The reason why the prices prove no bound.
@@ -92,8 +94,8 @@ pub fn prove(
             return Err("a user has nothing");
         }
         let ends = worth(user.weight(), &total, alpha);
-        // This checks the interval by comparing `q`-th powers. The check does not use the way in which the interval was
-        // computed.
+        // Check the interval by comparing `q`-th powers, independently of the method that computed the
+        // interval.
         let level = Rational::from((&total).pow(s));
         let weight = Rational::from(user.weight().pow(q));
         let [below, above] = ends.each_ref().map(|end| Rational::from(end.pow(q)) * &level);
@@ -124,12 +126,13 @@ pub fn prove(
     Ok(Bound { gap, error, worth: enclosed })
 }
 
-/// Returns the largest relative distance of a level from the optimum, rounded up. `part` is the gap divided by the
-/// least `w x^(1 - a)`.
+/// Returns the largest relative distance of a level from its optimal value, rounded up. `part` is the gap
+/// divided by the least `w x^(1 - a)`.
 ///
-/// Let `t` be the optimal level divided by the present one. The gap and the optimality of the other point together
-/// give `(1 - t^-a) (t - 1) <= c` for every user, since each term of the sum is nonnegative. For `a >= 1` this
-/// implies `|t - 1| <= sqrt(c) + c`. For `a < 1` it implies the same with `c / a` instead of `c`.
+/// Let `c` be `part`, and `t` the optimal level divided by the present level. The gap and the optimality of
+/// the other point together give `(1 - t^-a) (t - 1) <= c` for every user, since each term of the sum is
+/// nonnegative. For `a >= 1` this implies `|t - 1| <= sqrt(c) + c`. For `a < 1` it implies the same
+/// inequality with `c / a` instead of `c`.
 fn distance(alpha: &Rational, part: &Rational) -> f64 {
     let part = if *alpha < 1 { Rational::from(part / alpha) } else { part.clone() };
     if part.is_zero() {

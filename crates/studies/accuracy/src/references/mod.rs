@@ -1,4 +1,4 @@
-//! References: the exact answers to cases. The answers of contenders are compared with them.
+//! References: the exact answers to cases, with which the answers of contenders are compared.
 //!
 //! | kinds | how it is computed | what proves it |
 //! |---|---|---|
@@ -40,12 +40,12 @@ use newton::NewtonError;
 pub struct Reference {
     /// The tasks by user, for kinds of cases in which they are unique.
     pub levels: Option<Vec<Rational>>,
-    /// The least share, the weighted sum of tasks, or the reward. `None` if the objective is a sum of utilities,
-    /// which is a function of the levels.
+    /// The least share, the weighted sum of tasks, or the reward. `None` if the objective is a sum of
+    /// utilities, because such a sum is a function of the levels.
     pub objective: Option<Rational>,
-    /// A proven bound on the relative error of every level, rounded up; 0 if levels are exact.
+    /// A proven bound on the relative error of every level, rounded up. It is 0 if levels are exact.
     pub error_bound: f64,
-    /// An exact allocation. There may be others that are equally good.
+    /// An exact allocation. Other allocations may be equally good.
     pub allocation: Option<Allocation>,
     /// The prices of a sum of utilities, with the bounds that they prove.
     pub proof: Option<(Prices, Bound)>,
@@ -109,7 +109,7 @@ pub fn within(case: &Case, limits: &Limits) -> Result<Reference, ReferenceError>
     }
 }
 
-/// Computes the reference of a case.
+/// Computes the reference of a case without limits.
 ///
 /// # Errors
 /// [`ReferenceError`]
@@ -146,7 +146,7 @@ pub fn of(case: &Case) -> Result<Reference, ReferenceError> {
     }
 }
 
-/// Solves a linear programme of any kind exactly within this time.
+/// Solves a linear programme of any kind exactly. Fails if this takes longer than `time`.
 fn of_programme(model: &Model, time: Option<Duration>) -> Result<Reference, ReferenceError> {
     let answer = evenhand_lp::solve::solve(model, &Settings { time, ..Settings::default() })?;
     match answer.status {
@@ -167,7 +167,7 @@ fn of_proof(case: &Case, allocation: Allocation, prices: Prices, bound: Bound) -
     }
 }
 
-/// Returns an exact allocation with the mechanism of a case.
+/// Returns an exact allocation with these tasks and the mechanism of the case.
 fn made(case: &Case, tasks: evenhand_exact::Tasks) -> Allocation {
     Allocation {
         mechanism: case.kind.mechanism().map(str::to_owned),
@@ -193,7 +193,7 @@ fn of_mechanism(case: &Case, problem: &Problem) -> Result<Reference, ReferenceEr
         return Err(ReferenceError::NotShown);
     }
     let mut reference = Reference { allocation: Some(allocation.clone()), ..Reference::default() };
-    // PS-DSF and the largest number of tasks have several answers.
+    // PS-DSF and the utilitarian mechanism have several answers.
     if !matches!(case.kind, Kind::PsDsf | Kind::Utilitarian) {
         reference.levels = Some(allocation.totals());
     }
@@ -232,14 +232,14 @@ pub fn objective(
     Ok(active.map(level).min())
 }
 
-/// The largest number of users for which the tasks by user are certified. For more users, rational tasks are not
-/// searched for either.
+/// The largest number of users for which the tasks by user are certified. For more users, an exact rational
+/// answer is not searched for either.
 const MOST_USERS: usize = 2_000;
-/// The exponent of the tolerance of certificates for irrational answers, as a negative power of ten. It bounds the
-/// gap; the error of a level is at most about the square root of the gap.
+/// The exponent of the tolerance of certificates for irrational answers, as a negative power of ten. The
+/// tolerance bounds the gap. The error of a level is at most about the square root of the gap.
 const IRRATIONAL: u32 = 2 * newton::DIGITS;
-/// The same exponent for rational answers with irrational values of tasks. The kernel computes these values with 50
-/// digits.
+/// The exponent of the tolerance of certificates for rational answers with irrational values of tasks. The
+/// kernel computes these values with 50 digits.
 const ENCLOSED: u32 = 40;
 
 /// Returns the certificate of a reference as text, or `None` if it would be too large.
@@ -338,7 +338,8 @@ impl Reference {
         })
     }
 
-    /// Returns the objective. It is exact if it is rational, and otherwise has a hundred digits.
+    /// Returns the objective as text. A rational objective is exact, and any other objective has a hundred
+    /// digits.
     fn value(&self, case: &Case) -> Option<String> {
         if let Some(objective) = &self.objective {
             return Some(format(objective));
@@ -353,13 +354,13 @@ impl Reference {
         Some(significant(&sum))
     }
 
-    /// Returns a hash of levels and objective. The suite stores this hash to recognise its references.
+    /// Returns a hash of levels and objective. The suite stores this hash and compares references with it.
     #[must_use]
     pub fn sha256(&self) -> String {
         let mut text = String::new();
         for level in self.levels.iter().flatten() {
-            // Irrational levels are hashed with this number of digits. They agree in these digits, whatever method
-            // computed them.
+            // Irrational levels are hashed with this number of digits. Every correct method gives the same
+            // digits.
             text += &if self.error_bound == 0.0 { format(level) } else { significant(level) };
             text.push('\n');
         }
@@ -394,8 +395,8 @@ fn significant(value: &Rational) -> String {
     format!("{whole}e{exponent}")
 }
 
-/// Returns the reference in a certificate, for kinds that a mechanism or Newton's method solves. The caller must check
-/// its hash. This function computes the bounds that its prices prove again.
+/// Returns the reference in a certificate, for kinds that a mechanism or Newton's method solves. The bounds
+/// that the prices prove are computed again. The caller must check the hash of the reference.
 #[must_use]
 pub fn of_certificate(case: &Case, certificate: &Certificate) -> Option<Reference> {
     let problem = case.problem()?;

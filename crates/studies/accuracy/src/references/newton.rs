@@ -4,9 +4,9 @@
 //! with a proof of its distance. An approximate answer in doubles, or in slightly higher precision, determines the
 //! classes on which a user runs. Newton's method then solves the conditions of this pattern in rationals, rounded to
 //! `BITS` bits after every step. The conditions are that every bottleneck is full, and that a task of a user costs the
-//! same on all classes on which the user runs. At the cost `c_n` of a task a user takes `x_n = min(T_n, (w_n /
-//! c_n)^(1/a))`. The result is scaled until it is feasible, and its prices are raised until they prove a bound, which
-//! [`bound::prove`] computes. The steps before need not be trusted.
+//! same on all classes on which the user runs. At the cost `c_n` of a task, a user takes
+//! `x_n = min(T_n, (w_n / c_n)^(1/a))`. The result is scaled until it is feasible, and its prices are raised until
+//! they prove a bound, which [`bound::prove`] computes. The earlier steps need not be trusted.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_mechanisms::{Flags, MechanismError, registry};
@@ -21,14 +21,15 @@ use super::bound::{self, Bound};
 use super::rounding::{BITS, eliminate, rounded};
 use crate::utility::power;
 
-/// The method stops after a step whose relative changes are below 2 to the power of minus this number.
+/// Let `e` be 2 to the power of minus this number. The method stops after a step in which no price changes by
+/// more than `e` times the sum of all payments, and no tasks by more than `e` of their unit.
 const LAST_CHANGE: u32 = 800;
 /// The number of digits of a level that are proven: the largest error is this negative power of ten.
 pub const DIGITS: u32 = 100;
-/// The largest number of Newton steps. Each doubles the number of correct bits.
+/// The largest number of Newton steps. Each step doubles the number of correct bits.
 const MOST_STEPS: usize = 60;
 
-/// The computed answer.
+/// The computed answer, with its proof.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     /// The feasible tasks by user.
@@ -46,10 +47,10 @@ pub enum NewtonError {
     /// Newton's method did not converge.
     #[error("Newton's method did not converge in {MOST_STEPS} steps")]
     NoConvergence,
-    /// A user pays nothing and has no limit, or the equations give a user negative tasks on a class.
+    /// A user without a limit pays nothing, or the equations give a user negative tasks on a class.
     #[error("the equations of the bottlenecks have no solution")]
     Singular,
-    /// Numbers are out of the range of doubles. The method starts with doubles.
+    /// Numbers are out of the range of doubles, in which the method starts.
     #[error("there is no start: {0}")]
     Start(String),
     /// There is no approximate answer to start from.
@@ -91,7 +92,7 @@ struct User {
     weight: Rational,
     limit: Option<Rational>,
     places: Vec<Place>,
-    /// The index of the class on which the user runs the most tasks.
+    /// The index, in `places`, of the class on which the user runs the most tasks.
     home: usize,
 }
 
@@ -101,7 +102,8 @@ struct System<'c> {
     constraints: &'c Constraints<'c>,
     alpha: &'c Rational,
     users: Vec<User>,
-    /// The classes other than the main class as `(user, place)`, each with the unit of its tasks.
+    /// The classes other than the main classes as `(user, place, unit)`. The unit is that of the tasks on the
+    /// class.
     off_home: Vec<(usize, usize, Rational)>,
 }
 
@@ -116,7 +118,8 @@ struct Values {
 /// The tasks that users take at some prices.
 struct Response {
     levels: Vec<Rational>,
-    /// The negative derivative of the use of every row by every price: the lower half of a symmetric matrix, by rows.
+    /// The negative derivative of the use of every row by every price. The matrix is symmetric, and only its
+    /// lower half is stored, by rows.
     slopes: Vec<Vec<Rational>>,
     /// The sum of all payments.
     spent: Rational,
@@ -167,8 +170,9 @@ impl<'c> System<'c> {
         Ok((system, Values { prices, off_home }))
     }
 
-    /// Determines on which classes users run: those where the fraction of the user's tasks exceeds the relative extra
-    /// cost over its cheapest class. Returns the tasks on classes other than the main class.
+    /// Determines the classes on which users run. These are the classes on which the fraction of the user's
+    /// tasks exceeds the relative extra cost over the user's cheapest class. Returns the tasks on classes
+    /// other than the main class.
     fn read(&mut self, tasks: &Tasks, prices: &[Rational]) -> Vec<Rational> {
         let mut start = Vec::new();
         for (k, user) in self.users.iter_mut().enumerate() {
@@ -289,7 +293,8 @@ impl<'c> System<'c> {
         excess
     }
 
-    /// Returns the change of the use of each row for one more unit of tasks outside the main class of its user.
+    /// Returns the change of the use of each row if a user moves one unit of tasks from its main class to
+    /// another class.
     fn use_changes(&self, prices: usize) -> Vec<Vec<Rational>> {
         let of = |(k, at, unit): &(usize, usize, Rational)| {
             let user = &self.users[*k];

@@ -4,12 +4,13 @@ use evenhand_problem::Rational;
 use rug::Integer;
 use rug::ops::Pow;
 
-/// The number of bits to which iterates are rounded, relative to each number. This gives some 300 digits. The error of
-/// a level is the square root of the gap, so half of these digits remain. 100 are needed.
+/// The number of bits to which iterates are rounded, relative to each number. This gives some 300 digits. The
+/// error of a level is the square root of the gap, so half of these digits remain, and 100 of them are
+/// needed.
 pub(super) const BITS: u32 = 1024;
-/// If an equation loses this number of bits by cancellation, it counts as dependent on other equations. An equation is
-/// dependent because of the classes on which users run, whatever the iterate is. The remainder of a dependent equation
-/// is only rounding error.
+/// An equation that loses this number of bits by cancellation counts as dependent on other equations. Which
+/// equations are dependent follows from the classes on which users run, whatever the iterate is. The
+/// remainder of a dependent equation is only rounding error.
 const DEPENDENT: f64 = 300.0;
 
 /// Rounds a number towards 0 to `BITS` bits.
@@ -28,9 +29,9 @@ pub(super) fn rounded(value: &Rational) -> Rational {
     if shift >= 0 { Rational::from(scaled) / power } else { Rational::from(scaled) * power }
 }
 
-/// Solves a linear system with the right-hand sides in the last column. Unknowns that the equations do not determine
-/// are 0. These are prices of dependent bottlenecks, or tasks of users that have a choice of classes. Any values are
-/// equally good.
+/// Solves a linear system with the right-hand sides in the last column. Unknowns that the equations do not
+/// determine are set to 0. Such unknowns are prices of dependent bottlenecks, or tasks of users that have a
+/// choice of classes, and every value of them is equally good.
 pub(super) fn eliminate(mut rows: Vec<Vec<Rational>>) -> Vec<Rational> {
     let size = rows.len();
     // The logarithm of the largest entry of every row, and of every column after each row was divided by its largest

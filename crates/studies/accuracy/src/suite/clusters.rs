@@ -1,4 +1,5 @@
-//! Clusters whose exact answer has to be computed. Some are random and of many shapes. Others imitate two traces.
+//! Clusters whose exact answer has to be computed. Some clusters are random, in many shapes. Others imitate
+//! two traces.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
@@ -11,21 +12,23 @@ use crate::case::{Case, Input, Kind};
 pub struct Traits {
     /// The number of classes that a user may use; 0 for all classes.
     pub allowed: usize,
-    /// Whether a third of the users have a limited number of tasks.
+    /// True if a third of the users have a limited number of tasks.
     pub limits: bool,
-    /// Whether the first resource has a unit that is a billionth of the unit of the others, like bytes.
+    /// True if the unit of the first resource is a billionth of the unit of the other resources, as for
+    /// bytes.
     pub bytes: bool,
-    /// Whether a quarter of the users demand `10^12` times less than the others.
+    /// True if a quarter of the users demand `10^12` times less than the other users.
     pub far: bool,
-    /// Whether a third of the users have a billionth of the weight of the others.
+    /// True if a third of the users have a billionth of the weight of the other users.
     pub tiny_weights: bool,
-    /// Whether every second user equals the user before it up to a billionth of its demand.
+    /// True if every second user equals the user before it up to a billionth of its demand.
     pub near_ties: bool,
-    /// Whether all classes are identical, and users are identical in groups of four.
+    /// True if all classes are identical, and users are identical in groups of four.
     pub degenerate: bool,
-    /// Whether the first class has a billionth of the capacity of the others, and a third of the users may use no other class.
+    /// True if the first class has a billionth of the capacity of the other classes, and a third of the users
+    /// may use no other class.
     pub nearly_nothing: bool,
-    /// Whether only a few whole tasks fit.
+    /// True if only a few whole tasks fit on the servers.
     pub whole: bool,
 }
 
@@ -96,7 +99,7 @@ const EXPONENTS: [((u32, u32), &str); 3] = [((1, 2), "half"), ((2, 1), "2"), ((3
 /// with the cube of the number of unknowns.
 const MOST_IRRATIONAL: usize = 60;
 
-/// Adds sums of utilities for the same clusters. Their optima are irrational.
+/// Adds cases of sums of utilities on the same clusters. Their optima are irrational.
 fn irrational(all: &mut Vec<Recipe>, shapes: &[(&'static str, Size, Shape)]) {
     use Size::{Large, Small};
     for &(name, size, shape) in shapes.iter().filter(|(.., shape)| shape.0 <= MOST_IRRATIONAL) {
@@ -117,7 +120,7 @@ fn irrational(all: &mut Vec<Recipe>, shapes: &[(&'static str, Size, Shape)]) {
     });
 }
 
-/// The numbers of users, classes and resources, and the special features.
+/// The shape of a cluster: the numbers of users, classes and resources, and the special features.
 pub type Shape = (usize, usize, usize, Traits);
 
 /// Returns a random cluster with classes of 1 to 100 servers, and users with weights from 1 to 5.
@@ -202,11 +205,11 @@ fn case(note: &'static str, spec: ProblemSpec) -> Result<Case, ProblemError> {
     Ok(Case { name: String::new(), kind: Kind::MaxMinDrfh, note, input, alpha: 1.into(), planted: None })
 }
 
-/// The count of a server class, and its CPU and memory as fractions.
+/// A server class: its number of servers, and the CPU and memory of a server as fractions.
 type Servers = (u32, (u32, u32), (u32, u32));
 
-/// The server configurations of the Google cluster (DRFH, Table I: count, CPU, memory). The users are not from the
-/// trace.
+/// The server classes of the Google cluster (DRFH, Table I), with their CPU and memory. The users are not
+/// from the trace.
 const GOOGLE: [Servers; 10] = [
     (6732, (1, 2), (1, 2)),
     (3863, (1, 2), (1, 4)),
@@ -247,7 +250,8 @@ fn google_like(n_users: usize, seed: u64) -> Result<Case, ProblemError> {
     )
 }
 
-/// The server classes of a cluster of GPUs: name, count, millicores, GiB, GPUs.
+/// The server classes of a cluster of GPUs: name, number of servers, and the millicores, GiB and GPUs of a
+/// server.
 const GPUS: [(&str, u32, u32, u32, u32); 6] = [
     ("cpu", 300, 94_000, 384, 0),
     ("v100", 190, 96_000, 384, 8),

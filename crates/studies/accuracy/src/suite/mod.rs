@@ -1,5 +1,5 @@
-//! Suites of cases. They are generated from a seed and are the same on every machine. Their hashes are committed
-//! (`suite.txt`).
+//! Suites of cases. The cases are generated from a seed and are the same on every machine. The hashes of
+//! their problems and references are committed (`suite.txt`).
 
 mod clusters;
 mod draw;
@@ -24,14 +24,14 @@ pub const SEED: u64 = 0;
 /// The text of `suite.txt`: a line for each case of the full suite, with the hashes of its problem and its reference.
 pub const HASHES: &str = include_str!("suite.txt");
 
-/// The suites.
+/// A suite of cases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suite {
-    /// The cases that are solved within minutes.
+    /// The small cases, which take a minute or two together.
     Small,
     /// All cases.
     Full,
-    /// The linear programmes in a folder of MPS files. They are not generated here.
+    /// The linear programmes in a folder of MPS files, which are read instead of generated.
     Netlib,
 }
 
@@ -41,14 +41,14 @@ evenhand_problem::names! { Suite:
     Netlib = "netlib", "the linear programmes of a folder of MPS files (--data)";
 }
 
-/// The suite to which a case belongs: the small suite, or only the full one.
+/// The suite to which a case belongs: the small suite, or only the full suite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Size {
     Small,
     Large,
 }
 
-/// A recipe for a case, which is generated on demand.
+/// A recipe that generates a case on demand.
 struct Recipe {
     name: String,
     kind: Kind,
@@ -111,7 +111,8 @@ pub fn hashes(kind: Kind, name: &str) -> Option<(&'static str, &'static str)> {
     })
 }
 
-/// Returns the cases of a problem that the user provides: one for every kind that applies.
+/// Returns the cases of a problem that the user provides. There is one case for every kind that applies to
+/// the problem.
 #[must_use]
 pub fn own(name: &str, input: &Input) -> Vec<Case> {
     let case = |kind: Kind| Case {
@@ -145,7 +146,7 @@ fn recipes() -> Vec<Recipe> {
     all
 }
 
-/// Adds a recipe.
+/// Adds a recipe to the list.
 fn add(
     all: &mut Vec<Recipe>,
     kind: Kind,

@@ -1,10 +1,10 @@
-//! Clusters that are constructed from an optimum. Tasks, prices and demands are drawn first. Then capacities and
-//! weights are chosen so that the tasks are optimal.
+//! Clusters that are constructed from an optimum. Tasks, prices and demands are drawn first. Then capacities
+//! and weights are chosen so that the drawn tasks are optimal.
 //!
-//! Row `r` of class `i` has the price `p_r m_i` with a markup `m_i`, so classes with the same markup have the same
-//! cost. Every user has a home class, and may also use classes that are not cheaper. It runs on its home and on other
-//! classes with the same markup. Capacities equal the used amounts; those of rows without a price may be larger.
-//! Weights are `x^a` times the cost of a task.
+//! Row `r` of class `i` has the price `p_r m_i` with a markup `m_i`, so classes with the same markup have the
+//! same cost. Every user has a home class, and may also use classes that are not cheaper. A user runs on its
+//! home class and on other classes with the same markup. The capacity of a row equals the amount used, and
+//! may be larger if the row has no price. Weights are `x^a` times the cost of a task.
 
 use evenhand_exact::{Prices, Tasks};
 use evenhand_problem::{
@@ -19,19 +19,20 @@ use crate::case::{Case, Input, Kind, Planted};
 /// The special features of a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Like {
-    /// The largest number of classes that a user may use in addition to its home.
+    /// The largest number of classes that a user may use in addition to its home class.
     pub beside: usize,
-    /// Whether all markups are equal. In this case all placements of the tasks are equally good.
+    /// True if all markups are equal. In this case all placements of the tasks are equally good.
     pub degenerate: bool,
-    /// Whether markups differ by a billionth.
+    /// True if markups differ by a billionth.
     pub near_ties: bool,
-    /// Whether the last resource is used up on every class but has no price.
+    /// True if the last resource is used up on every class but has no price.
     pub free: bool,
-    /// Whether levels differ by a factor of `10^12`.
+    /// True if levels differ by a factor of `10^12`.
     pub far: bool,
-    /// Whether the first resource has a unit that is a billionth of the unit of the others, like bytes.
+    /// True if the unit of the first resource is a billionth of the unit of the other resources, as for
+    /// bytes.
     pub bytes: bool,
-    /// Whether a third of the users run as many tasks as they have.
+    /// True if a third of the users have no more tasks than they run.
     pub limits: bool,
 }
 

@@ -1,5 +1,5 @@
-//! Cases with one pool. Some are those of the papers, others are random. Resources have capacity 1, and a user gets at
-//! most its whole request.
+//! Cases with one pool. Some are the pools of the papers, others are random. Resources have capacity 1, and a
+//! user gets at most its whole request.
 
 use evenhand_problem::{Problem, ProblemError, ProblemSpec, Rational, ServerSpec, UserSpec};
 
@@ -115,9 +115,9 @@ fn free_bottleneck() -> Result<Case, ProblemError> {
 
 type Requests = (Vec<Vec<Rational>>, Vec<Rational>);
 
-/// Draws random users of different sizes. The range of sizes grows with the number of users, so that some users get
-/// their whole request. All numbers are multiples of a power of two, so doubles represent them exactly. All errors are
-/// therefore those of the method.
+/// Draws random users of different sizes. The range of sizes grows with the number of users, so that some
+/// users get their whole request. All numbers are multiples of a power of two, so doubles represent them
+/// exactly. All errors are therefore errors of the method.
 fn requests(n_users: usize, n_resources: usize, draw: &mut Draw) -> Requests {
     let sizes = u64::from(n_users.max(2).ilog2());
     let (mut requests, mut weights) = (Vec::with_capacity(n_users), Vec::with_capacity(n_users));

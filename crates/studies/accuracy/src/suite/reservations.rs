@@ -26,11 +26,11 @@ pub(super) fn recipes(all: &mut Vec<Recipe>) {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Like {
     Usual,
-    /// With demands that are powers of two.
+    /// Demands are powers of two.
     Machines,
-    /// With rewards that differ by a factor of `10^9`.
+    /// Rewards differ by a factor of `10^9`.
     FarRewards,
-    /// With rewards per resource that are equal up to a billionth.
+    /// Rewards per resource are equal up to a billionth.
     NearTies,
 }
 

@@ -1,4 +1,4 @@
-//! Contenders that are compiled in, and others that misbehave.
+//! Tests of the contenders that are compiled in, and of contenders that misbehave.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -61,7 +61,7 @@ fn the_path_follower_is_right_to_rounding_and_the_trajectory_nears_its_limit_as_
             assert!((0.5e-4..2e-4).contains(&(near / far)), "{name}: {method} {near:e} {far:e}");
         }
     }
-    // Slack and price of a resource both tend to 0, so the distance falls only as 1 / sqrt(c).
+    // The slack and the price of a resource both tend to 0, so the distance falls only as 1 / sqrt(c).
     let measured = measured(case(Kind::Njc, "free-bottleneck"), &settings());
     let error = |contender: &str| of(&measured, contender).measures.error.unwrap();
     assert!((0.5e-2..2e-2).contains(&(error("dop853-1e8") / error("dop853-1e4"))));

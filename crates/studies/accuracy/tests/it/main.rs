@@ -1,4 +1,4 @@
-//! Tests of the results of the measurements. Times are never tested.
+//! Tests of the results of the measurements. No test depends on times.
 #![allow(missing_docs)]
 
 mod contenders;

@@ -1,4 +1,4 @@
-//! Tests of external programs: their answers are read, and programs that are wrong on purpose are detected.
+//! Tests of external programs. Their answers are read, and programs that are wrong on purpose are detected.
 
 use std::fs;
 use std::path::Path;
@@ -168,7 +168,7 @@ fn answers_that_are_none_are_named_and_stop_nothing() {
     let others = wrong.iter().filter(|(name, .., words)| !said(name).contains(words));
     let others: Vec<(&str, String)> = others.map(|(name, ..)| (*name, said(name))).collect();
     assert!(others.is_empty(), "{others:#?}");
-    // These are allocations, although bad ones.
+    // These answers are allocations, although bad allocations.
     for (name, violates) in [("negative", true), ("one user alone", false)] {
         let measures = &of(name).measures;
         assert_eq!((of(name).status, measures.violation > 0.0), (Status::Solved, violates), "{measures:?}");
@@ -206,7 +206,7 @@ fn columns_of_a_linear_programme() {
     // The least share is one programme, which does not determine the other levels.
     let record = one(case(Kind::MaxMinTsf, "random-5x2"), "echo 'c1 0' > {answer}; : {mps}");
     assert_eq!((record.measures.error, record.measures.objective_error), (None, Some(1.0)));
-    // Programs that read no problem file are used for no other kinds.
+    // A program that reads no problem file is used only for kinds that are one linear programme.
     let mine = Outside { name: "mine".to_owned(), command: "{mps} {answer}".to_owned() };
     assert!(!mine.applies(&case(Kind::Pool, "three-users")));
 }

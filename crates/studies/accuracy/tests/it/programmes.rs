@@ -1,4 +1,5 @@
-//! Linear programmes of any kind: contenders and external programs against the exact answer.
+//! Tests of linear programmes of any kind. Contenders and external programs are compared with the exact
+//! answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -213,12 +214,12 @@ fn programs_from_outside_write_solution_files() {
     let near = writes("x 3.3\\ny 0.70000001\\nz 3.2\\n");
     assert_eq!(near.measures.objective_error, Some(1.0 / 74_000_000.0));
     assert_eq!(near.measures.programme.as_ref().unwrap().says, None);
-    // 1/1000 less than the row needs, and the bound is 4.
+    // The row `need` gets 1/1000 less than it needs. Its bound is 4.
     let violating = writes("x 3.3\\ny 0.699\\nz 3.2\\n");
     assert_eq!((violating.measures.violation, violating.measures.excess), (0.000_25, 0.001));
     let row = violating.measures.programme.unwrap().row;
     assert_eq!(row, Some(Violated { is_row: true, name: "need".to_owned(), by: 0.001 }));
-    // Prices of a JSON answer, which prove the optimum.
+    // A JSON answer with prices that prove the optimum.
     let json = r#"{"status": "optimal", "objective": 1.85, "x": {"x": 3.3, "y": 0.7, "z": 3.2}, "y": {"need": 2.5, "tie": 1}}"#;
     let priced = writes(json);
     let programme = priced.measures.programme.clone().unwrap_or_else(|| panic!("{priced:?}"));
@@ -274,7 +275,7 @@ fn a_saved_certificate_is_used_only_if_it_proves_the_optimum() {
     assert_eq!((&read.objective, read.sha256()), (&reference.objective, reference.sha256()));
     for (from, to) in [("\"33/10\"", "\"32/10\""), ("\"5/2\"", "\"2\"")] {
         assert!(text.contains(from), "{text}");
-        // The bounds of the programme inside are not read, so only the proof changes.
+        // The bounds of the programme in the certificate are not read. So only a change of the proof matters.
         let (programme, proof) = text.split_once("\"status\"").unwrap();
         let changed = format!("{programme}\"status\"{}", proof.replace(from, to));
         assert!(programmes::proven_optimum(model, &changed).is_none(), "{from}");

@@ -23,7 +23,8 @@ fn named(kind: Kind, name: &str) -> (Case, Reference) {
     (case, reference)
 }
 
-/// The kernel reads the certificate. It shares no code with the methods that computed it.
+/// The kernel accepts the certificate of every reference. It shares no code with the methods that computed
+/// the reference.
 #[test]
 fn every_reference_has_a_certificate_that_the_kernel_accepts() {
     for case in small() {
@@ -38,7 +39,8 @@ fn every_reference_has_a_certificate_that_the_kernel_accepts() {
         );
         assert_eq!(verdict.reason, None, "{} {}", case.kind, case.name);
         assert!(reference.error_bound < 1e-100, "{} {}: {:e}", case.kind, case.name, reference.error_bound);
-        // The reference that is read back equals the one that was written, so later runs need not solve anything.
+        // A reference that is read back from its certificate equals the written reference, so later runs need
+        // not compute it again.
         if case.planted.is_some() || case.reservation().is_some() {
             continue;
         }
@@ -49,7 +51,8 @@ fn every_reference_has_a_certificate_that_the_kernel_accepts() {
     }
 }
 
-/// The certificate for the largest number of tasks only proves Pareto optimality. Duality proves that there are not more tasks.
+/// The certificate for the largest number of tasks only proves Pareto optimality. The duality of linear
+/// programmes proves that no allocation has more tasks.
 #[test]
 fn no_allocation_has_more_tasks() {
     for case in small().into_iter().filter(|case| case.kind == Kind::Utilitarian) {
@@ -104,7 +107,7 @@ fn the_limits_of_the_papers() {
     let near = |x: &Rational, p: u32, q: u32| to_f64(&(Rational::from(x * q) / p - 1u32).abs()) < 1e-70;
     for kind in [Kind::Pool, Kind::Njc] {
         let levels = |name: &str| named(kind, name).1.levels.unwrap();
-        // All three levels are in Q(sqrt 2017).
+        // The levels of all three users are in Q(sqrt 2017).
         let three = levels("three-users");
         let roots = [
             Rational::from(&three[0] * 192u32) - 143u32,
@@ -121,8 +124,8 @@ fn the_limits_of_the_papers() {
     }
 }
 
-/// Computes `sum_r d_r / C_r p_r` and so on directly from the problem, with the `q`-th root by bisection. This shares
-/// no line with the code that computed the bound.
+/// Computes the bound directly from the problem, with the `q`-th root by bisection. The computation shares no
+/// line with the code that computed the bound of the reference.
 #[test]
 fn every_irrational_level_is_proven_to_a_hundred_digits() {
     let mut of_kind: BTreeMap<Kind, usize> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! Suites agree with the committed hashes, and contain small and large, easy and difficult cases.
+//! Suites agree with the committed hashes. They contain small and large, easy and difficult cases.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;

@@ -1,4 +1,5 @@
-//! Tests of the processes that run contenders: processes that misbehave are ended and named.
+//! Tests of the processes that run contenders. A process that misbehaves is ended, and its contender is
+//! named.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -21,9 +21,9 @@ use crate::subject::Subject;
 pub enum StateOf {
     /// A theorem proves that the mechanism has the property.
     Proven,
-    /// A problem refutes it.
+    /// A problem refutes that the mechanism has the property.
     Refuted,
-    /// No examined problem refutes it, and no theorem proves it.
+    /// No examined problem refutes the cell, and no theorem proves it.
     Open,
     /// The axiom or property does not apply to the mechanism.
     NotApplicable,
@@ -49,12 +49,12 @@ pub struct Cell {
     pub mechanism: &'static Mechanism,
     /// The axiom or property.
     pub column: Column,
-    /// The state.
+    /// The state of the cell.
     pub state: StateOf,
     /// The place of the proof, the search that was made, or the reason why the column does not apply.
     pub reference: String,
-    /// The problems for which a theorem proves the cell, and the place of the proof. `None` if it is proven for all
-    /// problems or for none.
+    /// The problems for which a theorem proves the cell, and the place of the proof. `None` if the cell is
+    /// proven for all problems or for none.
     pub proven_where: Option<(String, String)>,
     /// The number of problems on which the cell was decided.
     pub instances: u64,
@@ -78,28 +78,28 @@ pub struct Shown {
     pub pair: Option<Pair>,
 }
 
-/// The second problem of a property, and its difference from the first.
+/// The second problem of a property, and how it differs from the first problem.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// The problem.
+    /// The second problem.
     pub problem: Problem,
-    /// The allocation of the mechanism on this problem.
+    /// The allocation of the mechanism on the second problem.
     pub allocation: Allocation,
-    /// The certificate of that allocation.
+    /// The certificate of the allocation on the second problem.
     pub examination: Examination,
     /// The difference between the problems in words.
     pub change: String,
     /// The user that has more, or fewer, tasks than the property allows.
     pub user: String,
-    /// Its tasks in the first problem.
+    /// The tasks of the user in the first problem.
     pub before: Rational,
-    /// The tasks that it can run in the second problem.
+    /// The tasks that the user can run in the second problem.
     pub after: Rational,
-    /// What the two certificates prove about the allocations.
+    /// The statement that the two certificates prove about the allocations.
     pub compared: Compared,
 }
 
-/// What the certificates of two allocations prove about the mechanism.
+/// The statements about a mechanism that the certificates of two allocations can prove.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compared {
     /// The mechanism gives these tasks and no others.
@@ -118,7 +118,7 @@ pub enum Compared {
 }
 
 impl Compared {
-    /// Returns the name in files.
+    /// Returns the name of this statement in files.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -130,7 +130,7 @@ impl Compared {
         }
     }
 
-    /// Returns the meaning in words.
+    /// Returns this statement in words.
     #[must_use]
     pub const fn words(self) -> &'static str {
         match self {
@@ -154,7 +154,8 @@ impl Compared {
     }
 }
 
-/// The verdict on a claim about lies if some answers to a lie contradict the claim and other answers do not.
+/// The verdict on a claim about lies if some answers of the mechanism to a lie contradict the claim and other
+/// answers do not.
 pub const UNLESS_TIES: &str = "fails unless ties between placements go against the liar";
 
 /// A claim of a paper with its verdict.
@@ -167,7 +168,8 @@ pub struct Judged {
 }
 
 impl Judged {
-    /// Returns whether the state of the cell agrees with the claim, or `None` if the cell is open.
+    /// Returns `true` if the state of the cell agrees with the claim. Returns `None` if the cell
+    /// is open.
     #[must_use]
     pub fn agrees(&self) -> Option<bool> {
         match self.cell.state {
@@ -195,10 +197,10 @@ impl Judged {
 pub struct Matrix {
     /// The settings of the search.
     pub settings: Settings,
-    /// Whether the search is complete.
+    /// True if the search is complete.
     pub complete: bool,
-    /// For each mechanism: the number of problems for which it is defined, and the number of problems without an
-    /// answer.
+    /// For each mechanism: the number of problems for which the mechanism is defined, and the number of
+    /// problems without an answer.
     pub looked: Vec<(&'static Mechanism, u64, u64)>,
     /// The cells, mechanism by mechanism.
     pub cells: Vec<Cell>,
@@ -305,8 +307,8 @@ fn refuted_by(found: &Found) -> String {
     format!("{}: {how}", crate::render::size(&found.problem))
 }
 
-/// Returns the problem, the mechanism's allocation and the certificates. Returns `None` if they do not refute the cell.
-/// This can happen if the file of a saved search was edited.
+/// Returns the problem, the mechanism's allocation and the certificates. Returns `None` if they do not refute
+/// the cell. They need not refute the cell if the file of a saved search was edited.
 fn counterexample(subject: &Subject, column: Column, found: &Found) -> Option<Shown> {
     match column {
         Column::Axiom(axiom) => of_axiom(subject, axiom, found.problem.clone()),
@@ -377,8 +379,8 @@ fn of_property(subject: &Subject, property: Property, problem: &Problem) -> Opti
     Some(Shown { problem: refuted.problem, allocation: given, margin, examination, pair: Some(pair) })
 }
 
-/// Returns whether every pair of answers to the two problems refutes the property. Tasks are linear in the allocation,
-/// so it suffices to test the extreme answers.
+/// Returns `true` if every pair of answers to the two problems refutes the property. Tasks are linear in the
+/// allocation, so it suffices to test the extreme answers.
 fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
     let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
     else {
@@ -416,8 +418,9 @@ fn every_answer(subject: &Subject, property: Property, refuted: &Refutation) -> 
     }
 }
 
-/// Returns whether the selection among placements decides. In that case the mechanism has one answer to the true
-/// problem. All its answers to the lie give every user the same tasks, and some of them cost the liar tasks.
+/// Returns `true` if the selection among placements decides. In that case the mechanism has one answer to the
+/// true problem, and several answers to the lie. All answers to the lie give every user the same tasks. Some
+/// of them cost the liar tasks.
 fn ties_decide(subject: &Subject, property: Property, refuted: &Refutation) -> bool {
     let (Property::NoFreeHarm, Some(liar)) = (property, refuted.kind.liar()) else { return false };
     let Some((before, after)) = subject.answers(&refuted.problem).zip(subject.answers(&refuted.changed))
@@ -455,7 +458,7 @@ fn compared(examination: &Examination) -> Compared {
 }
 
 impl Compared {
-    /// Returns the weaker of the two.
+    /// Returns the weaker of two statements.
     fn weaker(self, other: Self) -> Self {
         let weak = [Self::Computed, Self::Selected].into_iter().find(|weak| *weak == self || *weak == other);
         weak.unwrap_or(Self::Unique)

@@ -21,7 +21,8 @@ pub struct Claim {
     pub select: Option<&'static str>,
     /// The premises that the paper makes about every problem.
     pub premises: Premises,
-    /// Whether the paper claims that the mechanism has the property or satisfies the axiom.
+    /// True if the paper claims that the mechanism has the property or satisfies the axiom. False if the
+    /// paper denies it.
     pub says: bool,
 }
 
@@ -33,7 +34,8 @@ const LEMMA_1: Premises = Premises { positive: true, ..PS_DSF };
 const DRFH: Premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
 /// The premises of CDRF as PS-DSF describes it: no placement constraints, all resources on every server.
 const CDRF: Premises = Premises { unlimited: true, everywhere: true, ..Premises::NONE };
-/// The premises of NJC: there is one server. A user has a limited request, which may be granted completely.
+/// The premises of NJC: there is one server, and every user has a limited request, which may be granted
+/// completely.
 const NJC: Premises = Premises { one_server: true, ..Premises::NONE };
 
 const TABLE_I: &str = "PS-DSF, Table I";
@@ -101,7 +103,7 @@ pub const CLAIMS: &[Claim] = &[
     axiom("NJC, section 4", "njc", ParetoOptimal, NJC, true),
     property("NJC, section 4", "njc", StrategyProof, NJC, true),
     axiom("NJC, section 4", "njc", EnvyFree, NJC, true),
-    // The paper claims this of every allocation without justified complaints. So one such allocation with envy
-    // contradicts the claim.
+    // The paper claims freedom from envy of every allocation without justified complaints. One such
+    // allocation with envy contradicts the claim.
     Claim { select: Some("max-tasks"), ..axiom("NJC, section 4, most tasks", "njc", EnvyFree, NJC, true) },
 ];

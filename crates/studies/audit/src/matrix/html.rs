@@ -21,7 +21,7 @@ fn sign(cell: &Cell) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// Returns the whole document. `with_files` says whether the certificates are stored in the same folder.
+/// Returns the whole document. `with_files` is true if the certificates are stored in the same folder.
 #[must_use]
 pub fn document(matrix: &Matrix, with_files: bool) -> String {
     let states = [StateOf::Proven, StateOf::Refuted, StateOf::Open, StateOf::NotApplicable];

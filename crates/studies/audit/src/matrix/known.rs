@@ -89,8 +89,8 @@ fn guarantee_applies(guarantee: Guarantee, premises: Premises) -> bool {
     matches!(guarantee, Guarantee::When(condition) if premises.imply_condition(condition))
 }
 
-/// Returns the place of a theorem about an axiom, if one exists besides the guarantees. The theorem assumes that every
-/// user has the same demand on all classes.
+/// Returns the place of a theorem about an axiom that is not one of the guarantees. Returns `None` if there is no such
+/// theorem. The theorem assumes that every user has the same demand on all classes.
 fn theorem_of_axiom(mechanism: &Mechanism, axiom: Axiom) -> Option<&'static str> {
     let share = share_of_tasks(mechanism);
     let is_proportional = mechanism.info.id == "proportional" || is_time_shared(mechanism);
@@ -126,14 +126,14 @@ fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
     }
 }
 
-/// Returns whether the mechanism always shares servers by time, whatever the problem states.
+/// Returns `true` if the mechanism always shares servers by time, whatever the problem states.
 fn is_time_shared(mechanism: &Mechanism) -> bool {
     mechanism.info.id == "ps-dsf-tdm"
 }
 
-/// Returns the share whose levels the mechanism makes lexicographically maximal. Returns `None` unless a user's level
-/// is its tasks divided by a reference that depends only on its demand. The reference of finish times also depends on
-/// the classes and the weights.
+/// Returns the share whose levels the mechanism makes lexicographically maximal. Returns `None` unless the
+/// level of a user is its tasks divided by a reference that depends only on its demand. `Share::FinishTime`
+/// is left out, because its reference also depends on the classes and the weights.
 fn share_of_tasks(mechanism: &Mechanism) -> Option<Share> {
     let (axiom, parameters) = (mechanism.axiom)(&Allocation::default())?;
     let depends_on_demand = |share: &Share| !matches!(share, Share::Generic | Share::FinishTime);

@@ -24,7 +24,7 @@ const LARGEST: u32 = 9;
 ///   the dominant share;
 /// - a user that gains under proportional fairness by refusing one of two equal servers, because another user then
 ///   moves;
-/// - a gang of several tasks on servers with room for only one of them;
+/// - a gang of several tasks on servers that have enough capacity for only one of them;
 /// - three users whose proportional optimum is irrational (NJC, section 3);
 /// - users with limited tasks: PS-DSF then leaves other users unequal.
 const KNOWN: &[&str] = &[

@@ -63,7 +63,7 @@ pub const INSTANCES: u64 = 1_000;
 pub struct Settings {
     /// The seed of the random problems.
     pub seed: u64,
-    /// The number of problems that are drawn for every mechanism, after the small ones.
+    /// The number of random problems that are drawn for every mechanism, after the small problems.
     pub instances: u64,
     /// The premises that every problem satisfies.
     pub premises: Premises,
@@ -82,7 +82,8 @@ pub struct Progress {
     settings: Settings,
     /// The searches by mechanism, in the order of the registry.
     main: Vec<Search>,
-    /// The searches by mechanism and premises. Their columns are known only after the searches of the first part.
+    /// The searches for claims, by mechanism and premises. Their columns are known only after the searches in
+    /// `main`.
     of_claims: Vec<Search>,
 }
 
@@ -106,7 +107,7 @@ impl Progress {
         &self.settings
     }
 
-    /// Returns whether the search is complete.
+    /// Returns `true` if the search is complete.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.main.iter().chain(&self.of_claims).all(|search| search.is_complete(self.settings.instances))
@@ -142,8 +143,8 @@ impl Progress {
         }
     }
 
-    /// Begins the searches for claims that the main searches do not answer. It does nothing before the main searches
-    /// are complete.
+    /// Begins the searches for claims that the main searches do not answer. This function does nothing before
+    /// the main searches are complete.
     fn begin_claims(&mut self) {
         let instances = self.settings.instances;
         if !self.of_claims.is_empty() || !self.main.iter().all(|search| search.is_complete(instances)) {
@@ -169,8 +170,8 @@ impl Progress {
         }
     }
 
-    /// Returns whether the main search of the mechanism answers the claim. It does so if it has the same premises, or
-    /// if its counterexample satisfies the premises of the claim.
+    /// Returns `true` if the main search of the mechanism answers the claim. It answers the claim if both
+    /// have the same premises, or if the counterexample of the search satisfies the premises of the claim.
     fn answers(&self, claim: &Claim, premises: Premises) -> bool {
         let found = self.found(&self.main, claim).filter(|_| claim.select.is_none());
         claim.select.is_none() && premises == self.settings.premises

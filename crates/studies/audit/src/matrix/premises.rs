@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::stated::Stated;
 
-/// The premises of a search. Three further premises always apply, as in all papers. A user has the same demand on all
-/// classes. It can run on at least one class. No class has stated rates.
+/// The premises of a search. Three further premises always apply, as in all papers: a user has the same
+/// demand on all classes, every user can run on at least one class, and no class has stated rates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Premises {
@@ -36,19 +36,19 @@ impl Premises {
         }
     }
 
-    /// Returns whether every problem that satisfies `self` satisfies `other`.
+    /// Returns `true` if every problem that satisfies `self` satisfies `other`.
     #[must_use]
     pub fn imply(self, other: Self) -> bool {
         self.and(other) == self
     }
 
-    /// Returns whether `problem` satisfies the premises and every user can run on some class.
+    /// Returns `true` if `problem` satisfies the premises and every user can run on some class.
     #[must_use]
     pub fn hold(self, problem: &Problem) -> bool {
         self.allow(problem) && (0..problem.n_users()).all(|n| problem.is_active(n))
     }
 
-    /// Returns whether `problem` satisfies the premises. There may be users that can run on no class.
+    /// Returns `true` if `problem` satisfies the premises. There may be users that can run on no class.
     pub(crate) fn allow(self, problem: &Problem) -> bool {
         let is_positive = |d: &Rational| *d > 0;
         let mut users = problem.users().iter();
@@ -83,12 +83,12 @@ impl Premises {
         }
     }
 
-    /// Returns whether every problem that satisfies the premises satisfies the condition.
+    /// Returns `true` if every problem that satisfies the premises satisfies the condition.
     #[must_use]
     pub fn imply_condition(self, condition: Condition) -> bool {
         match condition {
             Condition::Always | Condition::OneDemand | Condition::Resources => true,
-            // The search states no rates, so no user limits its accelerators.
+            // Problems of a search have no rates, so no user limits its accelerators.
             Condition::WithoutAtMost => true,
             Condition::OneServer => self.one_server,
             Condition::OneDemandWithoutEnd => self.unlimited,

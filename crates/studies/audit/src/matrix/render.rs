@@ -21,8 +21,8 @@ impl Cell {
     }
 }
 
-/// Returns the certificate files of a counterexample: the certificate of the allocation, and that of the allocation on
-/// the changed problem.
+/// Returns the certificate files of a counterexample: the certificate of the allocation and, if there is a
+/// changed problem, the certificate of the allocation on the changed problem.
 #[must_use]
 pub fn certificates(name: &str, shown: &Shown) -> Vec<(String, String)> {
     let text = |examination: &evenhand_certify::Examination| examination.certificate.to_json();
@@ -191,7 +191,7 @@ fn claims(matrix: &Matrix) -> Table {
     table
 }
 
-/// Returns the contradictions to papers, each with its problem.
+/// Returns the claims of papers that are contradicted, each with the problem that contradicts it.
 fn contradictions(matrix: &Matrix) -> Vec<String> {
     let against = matrix.claims.iter().filter(|judged| judged.agrees() == Some(false));
     let lines = against.filter_map(|judged| {
@@ -236,8 +236,8 @@ fn signs_of(matrix: &Matrix, mechanisms: &[&str], columns: &[Column]) -> String 
     text
 }
 
-/// Returns the sign of a cell: proven, refuted, refuted in general but proven for some problems, open, or not
-/// applicable.
+/// Returns the sign of a cell. The signs mean: proven, refuted, refuted in general but proven for some
+/// problems, open, open in general but proven for some problems, and not applicable.
 fn sign(cell: &Cell) -> &'static str {
     match (cell.state, &cell.proven_where) {
         (StateOf::Proven, _) => "✓",

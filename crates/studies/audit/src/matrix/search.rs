@@ -1,5 +1,5 @@
-//! The search for one mechanism. It examines all small problems first, then random problems and small changes of
-//! problems that nearly refute a column.
+//! The search for one mechanism. The search examines all small problems first. Then it examines random
+//! problems, mixed with small changes of problems that nearly refute a column.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,12 +26,11 @@ use crate::{Property, TOLERANCE};
 
 /// The number of problems that are examined together.
 const BATCH: u64 = 64;
-/// The number of problems that are kept for a column because they nearly refute it.
+/// The number of problems that are stored for a column because they nearly refute the column.
 const MOST_NEAR: usize = 8;
 /// The largest amount of work for one problem, in elementary steps, for all columns together. It takes a few seconds.
 const WORK: u64 = 500_000_000;
-/// Of the random problems, only every second one is tested for properties, because each property requires many
-/// solutions.
+/// Only every second random problem is tested for properties, because each property requires many solutions.
 const PROPERTIES_EVERY: u64 = 2;
 /// The largest deviation that does not count as a violation. An irrational answer is given within a proven gap, and its
 /// error is about the square root of the gap. This number is far above that error.
@@ -54,11 +53,11 @@ pub struct Search {
     pub(super) at: u64,
     /// The number of problems for which the mechanism is defined.
     pub(super) problems: u64,
-    /// The number of problems without an answer, or whose examination took too much work.
+    /// The number of problems without an answer, and of problems whose examination took too much work.
     pub(super) failed: u64,
 }
 
-/// A column of a search.
+/// A column of a search, with its results so far.
 #[derive(Clone)]
 pub struct Cell {
     /// The column.
@@ -76,24 +75,25 @@ pub struct Cell {
 pub struct Found {
     /// The problem.
     pub(super) problem: Problem,
-    /// Whether the exhaustive search of small problems produced it, before it was reduced.
+    /// True if the exhaustive search of small problems produced the problem, before the problem was reduced.
     pub(super) exhaustive: bool,
 }
 
 /// A problem that nearly refutes a column.
 #[derive(Clone, PartialEq)]
 pub struct Near {
-    /// The distance from a refutation, as a fraction of the user's tasks.
+    /// The distance of the problem from a refutation, as a fraction of the user's tasks.
     pub(super) by: Rational,
     /// The problem.
     pub(super) stated: Stated,
 }
 
-/// The result of a problem for a column.
+/// The result of one problem for one column.
 enum ColumnResult {
     /// The column is not decided on this problem.
     Nothing,
-    /// The problem satisfies the column. If it nearly violates it, the number is the distance from a violation.
+    /// The problem satisfies the column. The number is the distance from a violation, if the problem nearly
+    /// violates the column.
     Kept(Option<Rational>),
     Refuted,
 }
@@ -165,7 +165,7 @@ impl Search {
         self.parts(instances).iter().sum()
     }
 
-    /// Returns whether the search has ended: all columns are refuted, or all problems have been examined.
+    /// Returns `true` if the search has ended: all columns are refuted, or all problems have been examined.
     #[must_use]
     pub fn is_complete(&self, instances: u64) -> bool {
         self.at >= self.numbers(instances) || self.cells.iter().all(|cell| cell.found.is_some())
@@ -292,8 +292,8 @@ impl Cell {
         if at >= MOST_NEAR {
             return;
         }
-        // The problem is kept as a file would state it. A search that is resumed from a file then takes the same
-        // course.
+        // The problem is kept in the form in which a file would state it. A search that is resumed from a
+        // file then takes the same course.
         let Some(problem) = stated.problem() else { return };
         let near = Near { by, stated: Stated::from(&problem) };
         if !self.near.contains(&near) {
@@ -328,8 +328,8 @@ fn examine(subject: &Subject, premises: Premises, stated: Stated, columns: &[Col
     }
 }
 
-/// Returns the results for each column. Returns `None` if the mechanism is not defined for the problem, and an error if
-/// it has no answer.
+/// Returns the results for each column. Returns `None` if the mechanism is not defined for the problem, and
+/// an error if the mechanism has no answer.
 fn column_results(
     subject: &Subject,
     premises: Premises,
@@ -371,8 +371,8 @@ fn of_axioms(
         Column::Property(_) => None,
     });
     let requests: Vec<Request> = axioms.map(|axiom| request(axiom, allocation)).collect();
-    // By definition `njc` returns the optimum only if it is rational. So this axiom is examined without a tolerance. An
-    // approximation of an irrational optimum does not satisfy it.
+    // The mechanism `njc` by definition returns the optimum only if it is rational. An approximation of an
+    // irrational optimum does not satisfy the axiom, so this axiom is examined without a tolerance.
     let is_exact =
         |request: &Request| subject.mechanism.info.id == "njc" && request.axiom == Axiom::Proportional;
     let examined = |of: bool, tolerance: Rational| {

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use super::premises::Premises;
 use crate::stated::Stated;
 
-/// The problems of one size. They combine all values of the following lists.
+/// The problems of one size: all combinations of the values in the following lists.
 struct Layer {
     users: usize,
     classes: usize,
@@ -117,11 +117,12 @@ struct Small {
 pub struct Universe {
     layers: &'static [Layer],
     premises: Premises,
-    /// For each layer: the numbers of its problems. Problems that differ only in order occur once.
+    /// The numbers of the problems of each layer. Problems that differ only in order occur once.
     firsts: Vec<Vec<u64>>,
 }
 
-/// The universes that were built, by whether they have a criterion and by their premises.
+/// The universes that were built. The key says whether the problems have a criterion, and which premises they
+/// satisfy.
 type Made = HashMap<(bool, Premises), Arc<Universe>>;
 
 /// A cache of the universes. All mechanisms without a criterion share them.
@@ -162,7 +163,7 @@ impl Universe {
     }
 }
 
-/// A number whose digits are read one after the other.
+/// A number whose digits are read one after the other, each in its own base.
 struct Digits(u64);
 
 impl Digits {
@@ -238,7 +239,7 @@ impl Small {
             && self.users.iter().all(|user| is_something(&user.demand) && user.may_use.contains(&true))
     }
 
-    /// Returns whether no other order of users, classes and resources gives a smaller number.
+    /// Returns `true` if no other order of users, classes and resources gives a smaller number.
     fn is_first(&self, layer: &Layer) -> bool {
         if !self.users.is_sorted() {
             return false;

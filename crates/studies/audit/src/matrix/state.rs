@@ -15,7 +15,7 @@ use super::{Progress, Settings};
 use crate::MOST_INSTANCES;
 use crate::stated::Stated;
 
-/// The `kind` of the file.
+/// The `kind` of the file of a saved search.
 const KIND: &str = "audit-state";
 /// The version of the format.
 const VERSION: u32 = 1;
@@ -162,15 +162,16 @@ impl SearchFile {
         }
     }
 
-    /// Returns whether the file's search has the same name, premises and selection as `search`.
+    /// Returns `true` if the file's search has the same name, premises and selection as `search`.
     fn is_of(&self, search: &Search) -> bool {
         registry::find(&self.mechanism).is_some_and(|of| of.info.id == search.subject.mechanism.info.id)
             && self.select.as_deref() == search.select
             && self.premises == search.premises
     }
 
-    /// Restores the stored results of a search. If the search has a column that the file does not have, it starts
-    /// again, because no problem was examined for this column. It keeps the results of the other columns.
+    /// Restores the stored results of a search. If the search has a column that the file does not have, the
+    /// search starts again, because no problem was examined for this column. The results of the other columns
+    /// are kept.
     fn restore(&self, search: &mut Search) -> Result<(), StateError> {
         let id = search.subject.mechanism.info.id;
         let mut is_whole = true;

@@ -1,4 +1,4 @@
-//! Preemption by shares in Kueue: a search for small cases in which preemption repeats in a cycle.
+//! Searches small cases of Kueue's preemption by shares in which preemption repeats in a cycle.
 //!
 //! The rules are those of `fairPreemptions` (pkg/scheduler/preemption/preemption.go, v0.19.2). The queues belong to one
 //! cohort and have no quota of their own, so they borrow all that they use. The settings are `reclaimWithinCohort:
@@ -22,24 +22,24 @@ pub use render::{document, page};
 const MOST: [(&str, u64); 6] =
     [("queues", 4), ("resources", 4), ("workloads", 8), ("amount", 16), ("lendable", 32), ("weight", 8)];
 
-/// The largest size of the cases.
+/// The largest sizes and numbers of the cases that are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// The number of queues, at least 2 of which have workloads.
+    /// The largest number of queues. At least 2 queues have workloads.
     pub queues: u64,
-    /// The number of resources.
+    /// The largest number of resources.
     pub resources: u64,
-    /// The number of workloads.
+    /// The largest number of workloads.
     pub workloads: u64,
-    /// The amount of a resource that a workload requests.
+    /// The largest amount of a resource that a workload requests.
     pub amount: u64,
-    /// The amount of a resource that the cohort lends.
+    /// The largest amount of a resource that the cohort lends.
     pub lendable: u64,
-    /// The weight of a queue.
+    /// The largest weight of a queue.
     pub weight: u64,
 }
 
-/// A workload: the index of its queue, and its request of each resource.
+/// A workload: the index of its queue, and the amounts that it requests, indexed by resource.
 pub type Job = (usize, Vec<u64>);
 
 /// The queues of a cohort and their workloads, in the order of arrival.
@@ -47,9 +47,9 @@ pub type Job = (usize, Vec<u64>);
 pub struct Case {
     /// The amount of each resource that the cohort can lend.
     pub lendable: Vec<u64>,
-    /// The weights by queue.
+    /// The weights of the queues.
     pub weights: Vec<u64>,
-    /// The workloads.
+    /// The workloads, in the order of arrival.
     pub jobs: Vec<Job>,
 }
 
@@ -62,7 +62,7 @@ pub struct State {
     pub waiting: Vec<usize>,
 }
 
-/// A step: a workload starts, and others stop for it.
+/// A step of the scheduler: a workload starts, and other workloads stop for it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// The workload that starts.
@@ -87,7 +87,7 @@ pub struct Shape {
 /// The result of searching the cases of one shape.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Searched {
-    /// The shape.
+    /// The shape of the searched cases.
     pub shape: Shape,
     /// The number of cases that were tried.
     pub cases: u64,
@@ -98,9 +98,9 @@ pub struct Searched {
 /// The result of a search.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The searches by shape, small shapes first.
+    /// The results by shape. Small shapes come first.
     pub searched: Vec<Searched>,
-    /// Whether every case within the bounds was tried.
+    /// True if every case within the bounds was tried.
     pub is_all: bool,
     /// The smallest case in which preemption repeats in a cycle. It has the fewest workloads, then the fewest
     /// resources, then the fewest queues, then the smallest amounts.
@@ -148,8 +148,8 @@ impl Case {
         let without =
             |left: &[usize], j: usize| left.iter().copied().filter(|of| *of != j).collect::<Vec<_>>();
         let mut fits = false;
-        // First strategy: the share of the preempting queue after the start may be at most the share that the other
-        // queue keeps.
+        // First strategy: after the start, the share of the preempting queue may be at most the share that
+        // remains to the other queue.
         while let Some(queue) = highest(&candidates, &left).filter(|_| !fits) {
             while let Some(at) = candidates.iter().position(|j| self.jobs[*j].0 == queue) {
                 let j = candidates.remove(at);
@@ -177,7 +177,7 @@ impl Case {
         if !fits {
             return None;
         }
-        // A target may fit after all, because later targets freed enough. Such targets keep running.
+        // Some targets may not need to stop, because later targets freed enough. Such targets keep running.
         for at in (0..targets.len().saturating_sub(1)).rev() {
             let back = [&left[..], &[targets[at]]].concat();
             if self.lacking(job, &back).is_empty() {
@@ -188,7 +188,7 @@ impl Case {
         Some(targets)
     }
 
-    /// Returns the next state and the step to it, or `None` if no workload can start.
+    /// Returns the next state and the step to it. Returns `None` if no workload can start.
     fn next(&self, state: &State) -> Option<(State, Step)> {
         let mut best: Option<(u64, usize, Vec<usize>)> = None;
         let mut seen = vec![false; self.weights.len()];
@@ -215,7 +215,7 @@ impl Case {
         Some((next, step))
     }
 
-    /// Returns the steps of the cycle, if the case returns to an earlier state.
+    /// Returns the steps of the cycle if the case returns to an earlier state.
     #[must_use]
     pub fn round(&self) -> Option<Vec<Step>> {
         let mut state = State { running: Vec::new(), waiting: (0..self.jobs.len()).collect() };
@@ -261,14 +261,14 @@ impl Found {
     }
 }
 
-/// Returns `base` to the power of `times`, or `None` if it does not fit into 64 bits.
+/// Returns `base` to the power of `times`. Returns `None` if the result does not fit into 64 bits.
 fn power(base: u64, times: u64) -> Option<u64> {
     (0..times).try_fold(1_u64, |power, _| power.checked_mul(base))
 }
 
 impl Shape {
-    /// Returns the number of different workloads. A workload is a queue and its amounts. The bounds keep the number
-    /// small.
+    /// Returns the number of different workloads. Two workloads differ if their queues or their amounts
+    /// differ. The bounds keep the number small.
     fn kinds(self, bounds: Bounds) -> u64 {
         power(bounds.amount + 1, self.resources).map_or(u64::MAX, |all| (all - 1) * self.queues)
     }
@@ -281,8 +281,8 @@ impl Shape {
         jobs.checked_mul(lends)?.checked_mul(power(bounds.weight, self.queues)?)
     }
 
-    /// Returns the case that the digits describe. `digit` is called with a base and returns a digit below it. Returns
-    /// `None` if a queue has no workload.
+    /// Returns the case that a sequence of digits describes. `digit` is called with a base and returns the
+    /// next digit, which is below the base. Returns `None` if a queue has no workload.
     fn case(self, bounds: Bounds, mut digit: impl FnMut(u64) -> u64) -> Option<Case> {
         let weights: Vec<u64> = (0..self.queues).map(|_| digit(bounds.weight) + 1).collect();
         let lendable = (0..self.resources).map(|_| digit(bounds.lendable) + 1).collect();
@@ -338,8 +338,8 @@ pub fn search(bounds: Bounds, instances: u64, seed: u64) -> Result<Found, AuditE
     let mut searched = Vec::new();
     let mut smallest: Option<Case> = None;
     let part = instances.div_ceil(shapes.len() as u64);
-    // Shapes with few cases are enumerated digit by digit. Of shapes with more cases than tries, random cases are
-    // drawn.
+    // All cases of a shape are enumerated digit by digit if there are few. Random cases are drawn of a shape
+    // that has more cases than are tried.
     for (at, (shape, count)) in shapes.into_iter().zip(counts).enumerate() {
         let tries = if is_all { count.unwrap_or(part) } else { part.min(count.unwrap_or(part)) };
         let is_whole = count == Some(tries);

@@ -1,4 +1,5 @@
-//! Tests of audits: violations are found, made small and certified; guaranteed axioms are not violated.
+//! Tests of audits: violations are found, reduced and certified, and axioms that are guaranteed are not
+//! violated.
 
 use evenhand_audit::{AuditError, Audited, Probed, Property, Settings, Size, audit, document, draw};
 use evenhand_certify::Request;
@@ -54,8 +55,9 @@ fn what_a_mechanism_guarantees_is_not_broken() {
     assert!(held > 3_000, "{held}");
 }
 
-/// DRF on one server is strategy-proof. It is population monotone if all demands are positive (Ghodsi and others,
-/// 2011), but not with zeros. It is not resource monotone. Serving as many tasks as possible is not strategy-proof.
+/// DRF on one server is strategy-proof. It is population monotone if all demands are positive (Ghodsi and
+/// others, 2011), but not if demands may be 0. It is not resource monotone. The utilitarian mechanism is not
+/// strategy-proof.
 #[test]
 fn properties_of_mechanisms_are_refuted_where_they_fail() {
     let probe = |name: &str| {

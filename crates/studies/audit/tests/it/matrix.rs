@@ -1,5 +1,5 @@
-//! The stored matrix is verified cell by cell without the search. Searches take the same course however often they
-//! are stopped.
+//! Verifies the stored matrix cell by cell without the search. Also tests that searches take the same course
+//! however often they are stopped.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -56,7 +56,7 @@ fn the_documentation_has_the_matrix() {
     assert_eq!(written.trim(), table(&MATRIX).trim(), "EVENHAND_WRITE_DOCS=1 writes it anew");
 }
 
-/// With `EVENHAND_WRITE_DOCS=1` the search continues if there are problems that it has not examined.
+/// With `EVENHAND_WRITE_DOCS=1` the search first examines the problems that it has not examined yet.
 #[test]
 fn the_search_that_is_kept_is_over() {
     LazyLock::force(&MATRIX);
@@ -171,7 +171,7 @@ fn what_contradicts_the_papers_is_found() {
     for judged in contradicted {
         let shown = judged.cell.shown.as_ref().expect("what refutes it");
         assert!(judged.claim.premises.hold(&shown.problem), "{}", judged.claim.paper);
-        // No claim is contradicted only by a selection among several answers.
+        // Only Lemma 1 is contradicted by some answers to a lie and not by all of them.
         let compared = shown.pair.as_ref().map(|pair| pair.compared);
         let is_lemma = judged.claim.paper == "PS-DSF, Lemma 1";
         assert!(compared.is_none_or(|compared| compared != Compared::Computed), "{}", judged.claim.paper);
@@ -222,7 +222,8 @@ fn small_problems_are_hardly_ever_there_twice() {
     assert_eq!(premises.words(), words);
 }
 
-/// Tests every mechanism on a sample of all small problems, and of those on which all levels are equal.
+/// Tests every mechanism on a sample of all small problems, and on a sample of the small problems in which
+/// all levels are equal.
 #[test]
 fn nothing_that_is_proven_is_refuted_by_small_problems() {
     let equal = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
@@ -238,7 +239,7 @@ fn nothing_that_is_proven_is_refuted_by_small_problems() {
     }
 }
 
-/// A result that holds only on some problems is proven if the premises imply these problems.
+/// A theorem about some problems proves a cell if the premises imply these problems.
 #[test]
 fn premises_decide_what_is_proven() {
     let state = |mechanism: &str, column: &str, premises: Premises| {
@@ -262,7 +263,7 @@ fn premises_decide_what_is_proven() {
     let kept: Vec<Problem> = all.into_iter().filter(|problem| both.hold(problem)).collect();
     let hashes = |list: &[Problem]| list.iter().map(problem_sha256).collect::<BTreeSet<String>>();
     assert_eq!(hashes(&kept), hashes(&fewer));
-    // Problems that are drawn also satisfy the premises. Results of other searches are not reused.
+    // Random problems also satisfy the premises. The results of searches with other premises are not reused.
     let settings = Settings { instances: 64, premises: everywhere, ..Settings::default() };
     let mut progress = Progress::new(settings);
     for _ in 0..40 {
@@ -274,8 +275,8 @@ fn premises_decide_what_is_proven() {
     assert!(!shown.is_empty() && shown.iter().all(|shown| everywhere.hold(&shown.problem)));
 }
 
-/// Tests the effect of `--positive` and `--unlimited` on the first mechanisms. Cells that only a demand of 0 or
-/// limited tasks refute are no longer refuted. All others keep their states.
+/// Tests the effect of `--positive` and `--unlimited` on the first mechanisms. Cells that only a demand of 0
+/// or limited tasks refute are no longer refuted. All other cells keep their states.
 #[test]
 fn options_leave_what_papers_suppose() {
     let first = ["drf", "drfh", "cdrf", "tsf"];
@@ -349,7 +350,8 @@ fn a_damaged_state_is_refused() {
     assert!(matches!(Progress::read(&wrong), Err(StateError::Problem(_))));
 }
 
-/// A version with another mechanism and another axiom takes over what the file has, by name, and searches for the rest.
+/// A version with another mechanism and another axiom takes over the results in the file by name, and
+/// searches for the missing results.
 #[test]
 fn a_state_of_another_version_is_merged_by_name() {
     let text = include_str!("../../finds.json");
@@ -371,7 +373,7 @@ fn a_state_of_another_version_is_merged_by_name() {
     }
 }
 
-/// A saved state with a false counterexample shows nothing, and its cell stays open.
+/// A saved state with a false counterexample shows no counterexample, and its cell stays open.
 #[test]
 fn a_find_that_refutes_nothing_is_not_shown() {
     let kept = include_str!("../../finds.json");

@@ -1,4 +1,4 @@
-//! Preemption by shares in Kueue, over all small cases: the cases that repeat in a cycle.
+//! Searches all small cases of Kueue's preemption by shares for cases that repeat in a cycle.
 
 use evenhand_audit::preemption::{Bounds, Case, Found, Step, document, search};
 
@@ -9,11 +9,12 @@ fn found(shape: [u64; 3], most: [u64; 3]) -> Found {
 
 #[test]
 fn the_example_goes_round() {
-    // The case of examples/schedulers/kueue.json: queue a has workloads of 2 and 1 units; queue b has twice the
-    // weight and a workload of 3.
+    // In the case of examples/schedulers/kueue.json, queue a has workloads of 2 and 1 units. Queue b has
+    // twice the weight of a, and a workload of 3 units.
     let jobs = vec![(0, vec![1]), (0, vec![2]), (1, vec![3])];
     let case = Case { lendable: vec![3], weights: vec![1, 2], jobs };
-    // The workload of b stops for the 1. The 2 fits next to it. Both stop for b.
+    // The workload of b stops for the workload of 1 unit. The workload of 2 units then fits as well. Both of
+    // them stop for the workload of b.
     let steps = [(0, vec![2], vec![0]), (1, vec![], vec![0, 1]), (2, vec![0, 1], vec![2])];
     let expected = steps.map(|(start, stops, running)| Step { start, stops, running });
     let mut round = case.round().unwrap();
@@ -32,7 +33,8 @@ fn the_smallest_that_goes_round() {
         searched += found.cases();
         found.smallest
     };
-    // Two workloads never repeat in a cycle. Three do with unequal weights and 3 units, but not with fewer.
+    // Two workloads never repeat in a cycle. Three workloads do with unequal weights and 3 units, but not
+    // with fewer units.
     for (shape, most) in
         [([2, 1, 2], [4, 8, 4]), ([2, 2, 2], [2, 3, 2]), ([2, 3, 2], [1, 2, 2]), ([2, 1, 3], [2, 2, 2])]
     {
@@ -40,7 +42,8 @@ fn the_smallest_that_goes_round() {
     }
     let smallest = round([2, 1, 3], [3, 3, 2]).unwrap();
     assert_eq!((smallest.lendable, smallest.weights), (vec![3], vec![1, 2]));
-    // With equal weights, three workloads never repeat in a cycle. Four do with 6 units, but not with fewer.
+    // With equal weights, three workloads never repeat in a cycle. Four workloads do with 6 units, but not
+    // with fewer units.
     for (shape, most) in [
         ([2, 1, 3], [4, 8, 1]),
         ([3, 1, 3], [3, 6, 1]),
@@ -53,7 +56,7 @@ fn the_smallest_that_goes_round() {
     }
     let smallest = round([2, 1, 4], [4, 6, 1]).unwrap();
     assert_eq!((smallest.lendable, smallest.jobs.len()), (vec![6], 4));
-    // Equal weights and single units: four workloads with three resources repeat in a cycle.
+    // With equal weights and single units, four workloads with three resources repeat in a cycle.
     assert!(round([2, 3, 4], [1, 1, 1]).is_some());
     println!("{searched} cases");
 }

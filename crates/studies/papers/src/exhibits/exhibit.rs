@@ -12,12 +12,12 @@ type Draw = fn() -> Result<String, PaperError>;
 pub struct Exhibit {
     /// The name, such as `drfh.figure-2`.
     pub id: &'static str,
-    /// A title that says what the table or figure shows.
+    /// A title that describes the content of the table or figure.
     pub title: &'static str,
-    /// The prefixes of the ids of its entries.
+    /// The prefixes of the ids of the entries in the table or figure.
     values: &'static [&'static str],
     draw: Option<Draw>,
-    /// The external data that its values and its picture need, if any.
+    /// The external data that the values and the picture need, if any.
     data: Option<Data>,
 }
 
@@ -40,31 +40,31 @@ impl Exhibit {
         self.data.and_then(|data| data.folder().err())
     }
 
-    /// Returns whether the entry belongs to the table or figure.
+    /// Returns `true` if the entry belongs to the table or figure.
     #[must_use]
     pub fn holds(&self, entry: &Entry) -> bool {
         self.values.iter().any(|value| is_part(&entry.id, value))
     }
 
-    /// Returns the prefixes of the ids of its values.
+    /// Returns the prefixes of the ids of the entries in the table or figure.
     #[must_use]
     pub const fn values(&self) -> &'static [&'static str] {
         self.values
     }
 
-    /// Returns whether it has computed values.
+    /// Returns `true` if the table or figure has computed values.
     #[must_use]
     pub const fn has_values(&self) -> bool {
         !self.values.is_empty()
     }
 
-    /// Returns whether it has a picture.
+    /// Returns `true` if the table or figure has a picture.
     #[must_use]
     pub const fn is_drawn(&self) -> bool {
         self.draw.is_some()
     }
 
-    /// Returns the picture as SVG. Returns `None` if it has no picture, or if its data is missing.
+    /// Returns the picture as SVG. Returns `None` if the exhibit has no picture, or if its data is missing.
     ///
     /// # Errors
     /// A solver or the drawing library failed.

@@ -16,7 +16,7 @@ pub fn exhibits() -> Vec<Exhibit> {
     all.concat()
 }
 
-/// The theorems beyond the papers, with the experiments that try to refute them.
+/// The theorems that are not in the papers, with the experiments that try to refute them.
 const THEOREMS: &[Exhibit] = &[
     Exhibit::new("theorems.a", "Every problem has a PS-DSF allocation", &["theorems.a"]),
     Exhibit::new(

@@ -20,7 +20,8 @@ pub const EXHIBITS: &[Exhibit] = &[
     Exhibit::new("njc.figure-6", "Level sets of equation (5)", &[]).drawn(figure_6),
 ];
 
-/// A profile for Figure 1: fractions of four resources. The paper prints no numbers, only the picture.
+/// A profile for Figure 1: the used fractions of four resources. The paper prints only the picture and no
+/// numbers.
 const PROFILE: [f64; 4] = [0.45, 0.2, 0.3, 0.8];
 /// The limit of the last resource.
 const LIMIT: f64 = 0.5;
@@ -76,7 +77,8 @@ fn plane(title: &str, series: Vec<Series>) -> Result<String, PaperError> {
 /// Returns the line on which resource `r` is used up, within the plane of [`plane`].
 fn used_up(problem: &Problem, r: usize) -> Option<Series> {
     let [a, b] = [0, 1].map(|n| to_f64(&problem.demand(n, 0)[r]));
-    // The line may miss the unit square. If it does not, two of these points are its ends on the boundary.
+    // If the line crosses the unit square, two of these points are its ends on the boundary. The line may
+    // also miss the square.
     let on_side = [(0.0, 1.0 / b), (1.0, (1.0 - a) / b), (1.0 / a, 0.0), ((1.0 - b) / a, 1.0)];
     let inside = |(x, y): &(f64, f64)| (0.0..=1.0).contains(x) && (0.0..=1.0).contains(y);
     let mut ends: Vec<(f64, f64)> = on_side.into_iter().filter(inside).collect();
@@ -104,10 +106,11 @@ fn figure_3() -> Result<String, PaperError> {
     plane("Two users, three resources", series)
 }
 
-/// Returns points of a level set of equation (5). On each ray from the origin it is the point where `f` equals `t`.
+/// Returns points of a level set of equation (5). Each point is the point of a ray from the origin at which
+/// `f` equals `t`.
 fn level_set(pool: &Pool, t: f64) -> Vec<(f64, f64)> {
     const RAYS: usize = 90;
-    /// The number of times a ray is halved. It is more than doubles can resolve.
+    /// The number of times a ray is halved, which is more than doubles can resolve.
     const HALVINGS: usize = 60;
     let value = |x: &[f64]| -> f64 {
         let load = |r: usize| (0..2).map(|n| x[n] * pool.request_row(n)[r]).sum::<f64>();

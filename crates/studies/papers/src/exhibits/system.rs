@@ -1,11 +1,12 @@
-//! Pictures of problems and allocations. They show which servers users may use, and which resources they get.
+//! Pictures of problems and allocations. A picture shows the servers that users may use, and the resources
+//! that users get.
 
 use crate::error::PaperError;
 use evenhand_problem::{Allocation, Problem, Rational};
 use evenhand_report::plot::{Diagram, Line, Node, PlotError};
 use evenhand_report::text::decimal;
 
-/// The paper's names of the servers and resources of a problem, which differ from those in its file.
+/// The paper's names of the servers and resources of a problem. The names in the file of the problem differ.
 pub struct Words<'a> {
     pub title: &'a str,
     pub servers: &'a [&'a str],
@@ -14,8 +15,9 @@ pub struct Words<'a> {
 
 /// Draws a problem as a diagram.
 ///
-/// Users are on the left with the demand of a task, server classes on the right with their capacity. A line connects a user
-/// to each class on which it can run. If `with_gamma`, the line shows how many tasks the user could run with the whole class.
+/// Users are on the left with the demand of a task. Server classes are on the right with their capacity. A
+/// line connects a user to each class on which the user can run. If `with_gamma`, the line shows how many
+/// tasks the user could run with the whole class.
 pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result<String, PaperError> {
     let amounts = |of: &dyn Fn(usize) -> Rational| {
         let said = words.resources.iter().enumerate().map(|(r, name)| format!("{name} {}", decimal(&of(r))));
@@ -48,7 +50,8 @@ pub fn diagram(problem: &Problem, words: &Words<'_>, with_gamma: bool) -> Result
     Ok(diagram.to_svg()?)
 }
 
-/// Draws an allocation: for every server class a group of bars, one for each resource, with the fraction of each user.
+/// Draws an allocation. Every server class has a group of bars, with one bar for each resource. A bar shows
+/// the fraction of each user.
 pub fn holdings(problem: &Problem, allocation: &Allocation, words: &Words<'_>) -> Result<String, PaperError> {
     let mut bars = evenhand_report::holdings(problem, allocation).ok_or(PlotError::NoPlots)?;
     bars.title = words.title.to_owned();

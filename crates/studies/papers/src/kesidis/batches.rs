@@ -1,5 +1,5 @@
-//! Random fillings. This file computes the distribution of their exact results. It also runs batches with the paper's
-//! number of trials, which show what values such a batch prints and how much they scatter.
+//! Random fillings. This file computes the exact distribution of their results. It also runs batches with the
+//! paper's number of trials, which show the values that such a batch prints and how much they scatter.
 
 use crate::error::PaperError;
 use evenhand_mechanisms::filling::{Rule, Statistic, law, sample};
@@ -9,14 +9,15 @@ use evenhand_problem::{Problem, Rational};
 pub const TRIALS: u64 = 200;
 /// The number of trials of all batches together.
 pub const ALL_TRIALS: u64 = 100_000;
-/// The fraction of batches, at each end, that [`Quantity::is_usual`] does not count as usual.
+/// The fraction of the batches at each end of their range that [`Quantity::is_usual`] does not count as
+/// usual.
 const TAIL: f64 = 0.005;
 
-/// Four results of one trial.
+/// Four results of one trial, such as the tasks of two users on two servers.
 pub type Four = [f64; 4];
 
-/// A result of a trial over many trials: its exact mean and deviation, its statistics in the first batch and over all
-/// trials, and those of every batch.
+/// A result of a trial: its exact mean and deviation, its statistics in the first batch and over all trials,
+/// and its statistics in every batch.
 pub struct Quantity {
     /// The mean of the exact distribution, rounded once.
     pub mean: f64,
@@ -26,9 +27,9 @@ pub struct Quantity {
     pub first: Statistic,
     /// The statistics of [`ALL_TRIALS`] trials.
     pub all: Statistic,
-    /// The means of the batches, ascending.
+    /// The means of the batches in ascending order.
     means: Vec<f64>,
-    /// The standard deviations of the batches, ascending.
+    /// The standard deviations of the batches in ascending order.
     deviations: Vec<f64>,
 }
 
@@ -65,8 +66,8 @@ impl Quantity {
         }
     }
 
-    /// Returns whether the printed value lies in the range of the middle 99 % of the batches. `unit` is the unit to
-    /// which the paper rounds.
+    /// Returns `true` if the printed value lies in the range of the middle 99 % of the batches. `unit` is the
+    /// unit to which the paper rounds.
     pub fn is_usual(&self, printed: Printed, value: f64, unit: f64) -> bool {
         let of_batches = match printed {
             Printed::Mean => &self.means,

@@ -1,4 +1,5 @@
-//! Section II: the definition of max-min fairness, Proposition 1, and optimisation (5) compared with optimisation (15).
+//! Kesidis, section II: the definition of max-min fairness, Proposition 1, and optimisation (5) compared with
+//! optimisation (15).
 
 use evenhand_mechanisms::alpha::{self, Settings};
 use evenhand_problem::{Allocation, Arithmetic, Problem, Rational, Sharing, number::to_f64};
@@ -12,13 +13,13 @@ use crate::ps_dsf::random::Law;
 
 /// The number of random problems on which the definition is compared with lexicographic max-min.
 const PROBLEMS: usize = 400;
-/// A server counts as booked if the unused fraction of its fullest resource is at most this. It is not 0, because
-/// answers of (5) may be irrational.
+/// A server counts as booked if the unused fraction of its fullest resource is at most this number. The
+/// number is not 0, because answers of (5) may be irrational.
 const UNBOOKED: f64 = 1e-6;
 /// The largest gain over a solution that rounding may cause, as a fraction of the objective of the solution.
 const ROUNDING: f64 = 1e-6;
 
-/// The two ways to read Definition 1.
+/// Two ways in which Definition 1 can be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reading {
     /// The definition as printed: if a server has a booked resource, no user with tasks there has a higher level than
@@ -29,7 +30,7 @@ enum Reading {
     Proven,
 }
 
-/// Returns whether the levels `U_n` of an allocation are max-min fair by Definition 1.
+/// Returns `true` if the levels `U_n` of an allocation are max-min fair by Definition 1.
 fn is_fair(problem: &Problem, x: &Allocation, levels: &[Rational], reading: Reading) -> bool {
     (0..problem.n_servers()).all(|i| {
         if (0..problem.n_resources()).all(|r| left(problem, x, i, r) > 0) {
@@ -88,7 +89,7 @@ fn yes(is_so: bool) -> &'static str {
     if is_so { "yes" } else { "no" }
 }
 
-/// Returns the entry which shows that Definition 1 requires nothing if no server is booked.
+/// Returns the entry which shows that Definition 1 requires nothing of an allocation if no server is booked.
 fn nothing_at_all() -> Result<Entry, PaperError> {
     let problem = example(["1", "1"])?;
     let nothing = Allocation::empty(2, Sharing::Rdm);
@@ -106,7 +107,7 @@ fn nothing_at_all() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry which shows that the stronger reading does not imply lexicographic max-min either.
+/// Returns the entry which shows that even the stronger reading does not imply lexicographic max-min.
 fn every_server_booked() -> Result<Entry, PaperError> {
     let problem = crate::drfh::two_servers()?;
     let apart = solve(&problem, "per-server-drf")?;
@@ -131,8 +132,8 @@ fn every_server_booked() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the problems among `count` random ones to which the definition applies. All demands are positive, and on
-/// every server some user can run tasks.
+/// Draws `count` random problems, and returns those to which the definition applies. In these problems all
+/// demands are positive, and on every server some user can run tasks.
 fn of_the_definition(seed: u64, count: usize) -> Result<Vec<Problem>, PaperError> {
     let mut problems = Law { seed, one_bottleneck: false }.problems(count)?;
     let demands_all = |problem: &Problem| {
@@ -265,7 +266,7 @@ fn under_14() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on a solution of (5) that is not fair, because (14) does not hold.
+/// Returns the entry on a solution of (5) that is not max-min fair, because (14) does not hold.
 fn without_14() -> Result<Entry, PaperError> {
     let (problem, x) = solution_of_5(["1", "1"], ["1", "4"])?;
     let levels = by_weight(&problem, &x);
@@ -300,7 +301,8 @@ fn gain(priorities: [u32; 2], x: &[f64], derivative: impl Fn(f64, f64) -> f64) -
     Ok(worth(&best) / worth(x) - 1.0)
 }
 
-/// Returns the entry which shows that (5) divides by the priority within `g`, while (15) does not.
+/// Returns the entry which shows that (5) divides by the priority within `g`, while (15) does not divide by
+/// it.
 fn beside_15() -> Result<Entry, PaperError> {
     const PRIORITIES: [u32; 2] = [4, 1];
     let (_, x) = solution_of_5(["4", "1"], ["1", "1"])?;

@@ -1,5 +1,5 @@
-//! The paper Kesidis: the definition of max-min fairness, and the example (19), (20) under proportional fairness and
-//! progressive filling.
+//! Compares the Kesidis paper with exact results: the definition of max-min fairness, and the example (19),
+//! (20) under proportional fairness and progressive filling.
 
 mod batches;
 pub(super) mod example;

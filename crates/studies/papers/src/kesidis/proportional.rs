@@ -1,4 +1,4 @@
-//! Proportional fairness, optimisations (5) and (15), on the example (19), (20).
+//! Kesidis: proportional fairness by optimisations (5) and (15), on the example (19), (20).
 
 use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, Rational};
@@ -10,7 +10,7 @@ use crate::error::PaperError;
 use crate::instance::solve;
 use crate::njc::optimum::{alpha_fair, certified_without_gap};
 
-/// The largest total in Table II: 42, for rPS-DSF.
+/// The largest total number of tasks in Table II, that of rPS-DSF.
 const TABLE_2_BEST: u32 = 42;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {

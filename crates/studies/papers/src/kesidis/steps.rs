@@ -1,4 +1,4 @@
-//! Section IV: progressive filling in small steps, compared with the divisible max-min allocation.
+//! Kesidis, section IV: progressive filling in small steps, compared with the divisible max-min allocation.
 
 use evenhand_mechanisms::filling::{Rule, ServerRule, fill};
 use evenhand_problem::{Problem, Rational, number::to_f64};
@@ -9,7 +9,7 @@ use crate::error::PaperError;
 use crate::instance::solve;
 use crate::ps_dsf::random::Law;
 
-/// The sizes of a step, as reciprocals of a fraction of a task.
+/// The reciprocals of the sizes of a step. A size is a fraction of a task.
 const STEPS: [u32; 3] = [1, 16, 256];
 /// The number of random problems.
 const PROBLEMS: usize = 200;

@@ -1,4 +1,4 @@
-//! Tables II to V: progressive filling by several rules.
+//! Kesidis, Tables II to V: progressive filling by several rules.
 
 use evenhand_mechanisms::filling::{Rule, Score, ServerRule, Statistic, Ties, fill, sample};
 use evenhand_problem::{Allocation, Problem, Rational, number};
@@ -15,13 +15,13 @@ const SEED: u64 = 2018;
 struct RandomRow {
     id: &'static str,
     score: Score,
-    /// Table II: the four numbers of tasks, and their total.
+    /// The printed means of the four numbers of tasks, and their total (Table II).
     tasks: [&'static str; 5],
-    /// Table III.
+    /// The printed deviations of the numbers of tasks (Table III).
     tasks_deviation: [&'static str; 4],
-    /// Table IV.
+    /// The printed means of the unused amounts (Table IV).
     unused: [&'static str; 4],
-    /// Table V.
+    /// The printed deviations of the unused amounts (Table V).
     unused_deviation: [&'static str; 4],
 }
 
@@ -133,7 +133,7 @@ fn fixed(problem: &Problem, row: &FixedRow) -> Result<[Entry; 2], PaperError> {
     ])
 }
 
-/// Returns the entry on how much the row of PS-DSF depends on how ties are broken.
+/// Returns the entry on how much the values of PS-DSF in the tables depend on the breaking of ties.
 fn ties(problem: &Problem) -> Result<Entry, PaperError> {
     const RUNS: u64 = 20_000;
     let mut counts = std::collections::BTreeMap::new();
@@ -199,7 +199,7 @@ fn random(row: &RandomRow, batches: &Batches) -> Vec<Entry> {
     entries
 }
 
-/// Returns the entry that compares printed means or deviations with computed ones.
+/// Returns the entry that compares printed means or deviations with computed means or deviations.
 fn scattered(
     row: &RandomRow,
     table: &str,
@@ -238,8 +238,8 @@ fn scattered(
     }
 }
 
-/// Returns the entry for the rule in the text: each round takes the servers in random order. The other entries draw a
-/// random server for every task.
+/// Returns the entry on the rule in the text of the paper: each round takes the servers in random order. The
+/// other entries draw a random server for every task.
 fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     let rule = Rule { server: ServerRule::Rrr, ..Rule::default() };
     let batches = run(problem, rule, SEED)?;
@@ -260,7 +260,7 @@ fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on Table IV. It computes the unused amounts from the printed means of Table II.
+/// Returns the entry on Table IV that computes the unused amounts from the printed means of Table II.
 fn unused_of_printed_means() -> Result<Entry, PaperError> {
     let row = &RANDOM[2];
     let x: Vec<Rational> = row.tasks[..4].iter().map(|text| number::parse(text)).collect::<Result<_, _>>()?;

@@ -1,4 +1,4 @@
-//! The properties that the paper claims, on random pools.
+//! Tests the properties that the NJC paper claims on random pools.
 
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectorySettings, TrajectoryStatus, integrate};
@@ -19,7 +19,8 @@ const LATE: [f64; 3] = [1e4, 1e8, 1e12];
 /// The numbers of users and resources.
 const SHAPES: [(usize, usize); 4] = [(2, 3), (3, 2), (3, 3), (4, 3)];
 
-/// Returns a random pool. Requests are multiples of 1/20, a quarter of them 0; weights are from 1 to 5.
+/// Returns a random pool. Requests are multiples of 1/20, and a quarter of them are 0. Weights are from 1 to
+/// 5.
 pub fn random_pool(random: &mut Pcg64Mcg, n_users: usize, n_resources: usize) -> Result<Problem, PaperError> {
     let mut requests = Vec::new();
     for _ in 0..n_users {

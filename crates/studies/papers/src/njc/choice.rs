@@ -1,4 +1,4 @@
-//! Section 5.5: there may be several answers, and a rule must choose one.
+//! NJC, section 5.5: there may be several answers, and a rule must choose one of them.
 
 use evenhand_levels::njc::Goal;
 use evenhand_mechanisms::{Bound, njc};
@@ -44,8 +44,8 @@ fn family_ends() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the problem with resource `r` repeated `times[r]` times. A resource that is repeated `b` times has weight
-/// `b` in the barrier (5). So integer weights need no other equations than those of the paper.
+/// Returns the problem with resource `r` repeated `times[r]` times. A resource that is repeated `b` times has
+/// weight `b` in the barrier (5). So the equations of the paper also cover integer weights of resources.
 fn repeated(problem: &Problem, times: &[u32]) -> Result<Problem, PaperError> {
     let users = 0..problem.n_users();
     let request = |n: usize| {
@@ -127,7 +127,7 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
     })
 }
 
-/// Returns the seven solutions that the paper lists.
+/// Returns the seven solutions that the paper lists for the example with users and resources in a circle.
 fn listed() -> Result<Vec<Vec<Rational>>, PaperError> {
     let mut points = vec![row("1/3 1/3 1/3 1/3")?];
     for i in 0..4 {
@@ -164,9 +164,10 @@ fn seven_points() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the bottlenecks that the paper prints for a solution. If two adjacent users have more than the other users,
-/// they are the resources of these two. If two opposite users have more, they are the resources of the other two. If
-/// all users have the same, they are all resources.
+/// Returns the bottlenecks that the paper prints for a solution. If two adjacent users have more than the
+/// other users, the bottlenecks are the resources of these two users. If two opposite users have more, the
+/// bottlenecks are the resources of the other two users. If all users have the same, all resources are
+/// bottlenecks.
 fn printed_bottlenecks(x: &[Rational]) -> Vec<usize> {
     let least = x.iter().min();
     let larger: Vec<usize> = (0..4).filter(|&n| Some(&x[n]) != least).collect();
@@ -181,7 +182,7 @@ fn all_answers_on_the_circle() -> Result<Entry, PaperError> {
     let problem = circle()?;
     let all = answers(&problem)?;
     let listed = listed()?;
-    // A listed point that is the midpoint of two vertices of a polytope is not a vertex.
+    // A point of the list that is the midpoint of two vertices of a polytope is not a vertex.
     let is_middle = |x: &Vec<Rational>| {
         all.polytopes.iter().any(|vertices| {
             vertices.iter().any(|a| {

@@ -1,4 +1,4 @@
-//! Section 3: the definition, and the example in which serving the users one after the other fails.
+//! NJC, section 3: the definition, and the example in which serving the users one after the other fails.
 
 use evenhand_exact::Axiom;
 use evenhand_problem::number::to_f64;

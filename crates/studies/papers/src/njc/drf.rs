@@ -1,4 +1,4 @@
-//! Section 4: comparison with dominant resource fairness.
+//! NJC, section 4: comparison with dominant resource fairness.
 
 use evenhand_mechanisms::registry;
 use evenhand_problem::utilisation::{by_resource, dominant_share};
@@ -15,7 +15,7 @@ pub fn figure_2() -> Result<Problem, PaperError> {
     pool(&["1 1/5", "1 1/5", "2/5 4/5"], "1/3 1/3 1/3")
 }
 
-/// Returns an example with one resource, of which the first user requests less than its entitlement.
+/// Returns an example with one resource. The first user requests less of it than its entitlement.
 pub fn satiated() -> Result<Problem, PaperError> {
     pool(&["1/10", "1", "1"], "1/3 1/3 1/3")
 }
@@ -132,7 +132,7 @@ fn mean(problem: &Problem, allocation: &Allocation) -> Rational {
     sum / u32::try_from(used.len()).unwrap_or(u32::MAX)
 }
 
-/// Returns the mean utilisation of the NJC answer and that of DRF.
+/// Returns the mean utilisation of the NJC answer, and the mean utilisation of the answer of DRF.
 fn means(middle: usize) -> Result<(Rational, Rational), PaperError> {
     let problem = middle_resources(middle)?;
     Ok((mean(&problem, &solve(&problem, "njc")?), mean(&problem, &solve(&problem, "drf")?)))
@@ -155,7 +155,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
         }
         table.push(format!("{middle}: {njc} against {drf}"));
     }
-    // Every middle resource adds the same amount to the sum of utilisations. This amount is the limit of the mean.
+    // Every middle resource adds the same amount to the sum of utilisations. The mean tends to this amount.
     let sum = |middle: usize| {
         let (njc, drf) = means(middle)?;
         let n = Rational::from(middle + 2);
@@ -214,7 +214,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the exact answer of a mechanism. No axiom of it has been checked.
+/// Returns the exact answer of a mechanism. No axiom has been checked for the answer.
 pub fn allocate(problem: &Problem, mechanism: &str) -> Result<Vec<Rational>, PaperError> {
     let mechanism = registry::find(mechanism).ok_or("no such mechanism")?;
     Ok(mechanism.allocate(problem, Arithmetic::Exact)?.allocation.totals())

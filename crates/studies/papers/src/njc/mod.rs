@@ -1,7 +1,7 @@
-//! NJC: the examples and claims of the paper, compared with exact results.
+//! Compares the examples and claims of the NJC paper with exact results.
 //!
-//! The exact crate judges every allocation. Sets of answers are enumerated, so that uniqueness is a result and not an
-//! assumption.
+//! The exact crate judges every allocation. Sets of answers are enumerated, so that uniqueness is a computed
+//! result and not an assumption.
 
 use crate::entry::Entry;
 use crate::error::PaperError;

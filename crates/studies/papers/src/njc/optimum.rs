@@ -1,5 +1,5 @@
-//! The limit of the paper's trajectory: the weighted proportionally fair allocation. A proof bounds the distance of the
-//! computed allocation from it.
+//! The limit of the trajectory in the NJC paper, which is the weighted proportionally fair allocation. A
+//! proof bounds the distance between the computed allocation and the limit.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::axiom::proportional;
@@ -10,14 +10,14 @@ use evenhand_problem::{Allocation, Arithmetic, Problem, Rational};
 use super::setting::granted;
 use crate::error::PaperError;
 
-/// An allocation and a bound on the gain of any other allocation, in units of the weights. The bound is proven, and the
-/// proof has been checked.
+/// An allocation, and a proven bound on the gain of any other allocation, in units of the weights. The proof
+/// has been checked.
 pub struct ProvenOptimum {
     pub allocation: Allocation,
     pub gap: Rational,
 }
 
-/// Maximises `sum_n w_n g_a(x_n)`.
+/// Computes the allocation that maximises `sum_n w_n g_a(x_n)`.
 pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<ProvenOptimum, PaperError> {
     let settings =
         Settings { arithmetic: Arithmetic::Exact, alpha: alpha.clone(), criterion: false, per_weight: false };
@@ -51,8 +51,8 @@ pub fn alpha_fair(problem: &Problem, alpha: &Rational) -> Result<ProvenOptimum, 
     }
 }
 
-/// Returns whether the allocation maximises `sum_n w_n g_a(x_n)` exactly. The answer is proven, and the proof has been
-/// checked.
+/// Returns `true` if the allocation maximises `sum_n w_n g_a(x_n)` exactly. The result is proven, and the
+/// proof has been checked.
 pub fn certified_without_gap(
     problem: &Problem,
     allocation: &Allocation,
@@ -70,7 +70,7 @@ pub fn certified_without_gap(
     }
 }
 
-/// Computes [`certified_without_gap`] for one pool and `a = 1`.
+/// Returns the result of [`certified_without_gap`] for one pool and `a = 1`.
 pub fn is_optimum(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     certified_without_gap(problem, &granted(x), &Rational::from(1))
 }

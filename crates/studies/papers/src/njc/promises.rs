@@ -1,5 +1,5 @@
-//! Section 4: properties that the paper claims of allocations without justified complaints. Section 5: entitlements of
-//! zero.
+//! NJC, sections 4 and 5. Section 4 claims properties of allocations without justified complaints. Section 5
+//! has entitlements of zero.
 
 use evenhand_exact::Axiom;
 use evenhand_exact::axiom::envy_free;
@@ -20,7 +20,7 @@ use super::setting::{
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// The requests of three users. The first user gains by requesting [`LIE`] instead.
+/// The requests of three users. The first user gains by stating the request [`LIE`] instead of its own.
 const TRUTH: [&str; 3] = ["1/6 11/12", "1/4 1/12", "11/12 2/3"];
 const LIE: &str = "5/12 3/4";
 
@@ -63,7 +63,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the entry on an axiom, which is tested at every vertex of the sets of all answers of the examples.
+/// Returns the entry on an axiom. The axiom is tested at every vertex of the sets of all answers to the
+/// examples.
 fn everywhere(
     examples: &[Problem],
     axiom: Axiom,
@@ -120,7 +121,7 @@ fn envy() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the fraction of its true request that user 1 can run if it gets the fraction `granted` of its stated
+/// Returns the fraction of its true request that user 1 can run with the fraction `granted` of its stated
 /// request.
 fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational {
     let bundle = problem.demand(0, 0).iter().map(|d| Rational::from(d * granted));
@@ -128,8 +129,8 @@ fn useful(problem: &Problem, granted: &Rational, truth: &[Rational]) -> Rational
     runs.min().unwrap_or_default().min(Rational::from(1))
 }
 
-/// Returns the fraction that the limit of the trajectory grants to user 1, and its proven gap. The gap is 0 if the
-/// limit is rational and the exact answer is the limit itself.
+/// Returns the fraction that the limit of the trajectory grants to user 1, and the proven gap of this
+/// fraction. The gap is 0 if the limit is rational and the exact answer is the limit itself.
 fn limit(problem: &Problem) -> Result<(Rational, Rational), PaperError> {
     let exact = allocate(problem, "njc")?;
     if is_fair(problem, &exact)? && is_optimum(problem, &exact)? {
@@ -178,13 +179,13 @@ fn lie() -> Result<Entry, PaperError> {
     })
 }
 
-/// The fraction of its true request that user 1 can run.
+/// The fraction of its true request that user 1 can run, over all answers.
 struct Run {
-    /// The value at the limit of the trajectory, proven within `gap`.
+    /// The fraction at the limit of the trajectory, proven within `gap`.
     limit: Rational,
     gap: Rational,
-    /// The smallest value over all allocations without complaints. The value grows with the fraction that user 1 gets,
-    /// so it is extreme at a vertex.
+    /// The smallest fraction over all allocations without complaints. The fraction grows with the fraction
+    /// that user 1 gets, so its extremes are at vertices.
     least: Rational,
     most: Rational,
 }
@@ -213,7 +214,7 @@ fn zero_entitlement() -> Result<Entry, PaperError> {
     let end = integrate(&pool, &TrajectorySettings::default());
     let limit = follow(&pool, &PathSettings::default()).x;
     let x: Vec<Rational> = limit.iter().filter_map(|x| from_f64(*x)).collect();
-    // Pareto optimality does not depend on entitlements, so any entitlements will do.
+    // Pareto optimality does not depend on entitlements, so all entitlements are set to 1.
     let one = Rational::from(1);
     let problem = pool_of(&requests, &[one.clone(), one.clone()])?;
     let claim = judge(&problem, &x, Axiom::ParetoOptimal)?;

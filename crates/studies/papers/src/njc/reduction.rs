@@ -1,5 +1,5 @@
-//! Section 5.1: users that request less than their entitlement of every resource are served first. The remaining
-//! capacities are scaled to 1.
+//! NJC, section 5.1: users that request less than their entitlement of every resource are served first. The
+//! remaining capacities are scaled to 1.
 
 use evenhand_problem::{Problem, Rational};
 use rand::SeedableRng;
@@ -15,11 +15,11 @@ use crate::error::PaperError;
 pub struct Reduced {
     pub requests: Vec<Vec<Rational>>,
     pub entitlements: Vec<Rational>,
-    /// The factor for each resource by which the requests of the remaining users were multiplied.
+    /// The factors by which the requests of the remaining users were multiplied, indexed by resource.
     pub factors: Vec<Rational>,
 }
 
-/// Serves `user`. Returns `None` if it requests all of some resource, or is entitled to everything.
+/// Serves `user`. Returns `None` if the user requests all of some resource, or is entitled to everything.
 pub fn without(requests: &[Vec<Rational>], entitlements: &[Rational], user: usize) -> Option<Reduced> {
     let inverse = |taken: &Rational| {
         let left = Rational::from(1 - taken);

@@ -1,5 +1,5 @@
-//! The setting of the paper: one pool of resources with capacity 1. Users request fractions of the resources, and are
-//! granted a fraction `x_i <= 1` of their requests. Entitlements are the weights.
+//! The setting of the NJC paper: one pool of resources with capacity 1. Users request fractions of the
+//! resources, and are granted a fraction `x_i <= 1` of their requests. Entitlements are the weights.
 
 use crate::entry::list;
 use crate::error::PaperError;
@@ -18,7 +18,8 @@ pub fn row(text: &str) -> Result<Vec<Rational>, PaperError> {
     text.split_whitespace().map(|number| Ok(parse(number)?)).collect()
 }
 
-/// Returns a pool. `requests` has a text for each user, and `entitlements` is one text with all entitlements.
+/// Returns a pool. `requests` has one text for each user, and `entitlements` is one text with the
+/// entitlements of all users.
 pub fn pool(requests: &[&str], entitlements: &str) -> Result<Problem, PaperError> {
     let requests = requests.iter().map(|text| row(text)).collect::<Result<Vec<_>, _>>()?;
     pool_of(&requests, &row(entitlements)?)
@@ -46,7 +47,7 @@ pub fn pool_of(requests: &[Vec<Rational>], entitlements: &[Rational]) -> Result<
     .map_err(PaperError::from)
 }
 
-/// Returns the same pool in floating point.
+/// Converts the pool to floating point.
 pub fn continuous(problem: &Problem) -> Result<Pool, PaperError> {
     let users = 0..problem.n_users();
     let requests = users.clone().flat_map(|n| problem.demand(n, 0).iter().map(to_f64)).collect();
@@ -61,7 +62,7 @@ pub fn granted(x: &[Rational]) -> Allocation {
     Allocation { arithmetic: Arithmetic::Exact, tasks: tasks.collect(), ..Allocation::default() }
 }
 
-/// Returns the claim of the exact crate about one axiom, after the certificate of the claim has been checked.
+/// Returns the claim of the exact crate about one axiom. The certificate of the claim has been checked.
 pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, PaperError> {
     let examination = certify(problem, &granted(x), &[Request::of(axiom)], &Rational::new())?;
     if let Some((_, why)) = examination.undecided.first() {
@@ -73,17 +74,17 @@ pub fn judge(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<Claim, P
     examination.certificate.claims.into_iter().next().ok_or_else(|| "there is no claim".into())
 }
 
-/// Returns whether the axiom holds according to the exact crate.
+/// Returns `true` if the axiom holds according to the exact crate.
 pub fn holds(problem: &Problem, x: &[Rational], axiom: Axiom) -> Result<bool, PaperError> {
     Ok(judge(problem, x, axiom)?.holds == Some(true))
 }
 
-/// Returns whether no user has a justified complaint: equations (1) and (2).
+/// Returns `true` if no user has a justified complaint by equations (1) and (2).
 pub fn is_fair(problem: &Problem, x: &[Rational]) -> Result<bool, PaperError> {
     Ok(holds(problem, x, Axiom::Feasible)? && holds(problem, x, Axiom::Njc)?)
 }
 
-/// Returns by user whether it has a justified complaint.
+/// Returns for each user whether the user has a justified complaint.
 pub fn complains(problem: &Problem, x: &[Rational]) -> Result<Vec<bool>, PaperError> {
     let instance = Instance::new(problem, &granted(x))?;
     let complains = |n| njc::margin(&instance, n).is_some_and(|margin| margin < 0);
@@ -106,7 +107,8 @@ pub fn complaints(problem: &Problem, x: &[Rational]) -> Result<String, PaperErro
 pub struct Answers {
     /// The vertices of all polytopes, each once, in ascending order.
     pub points: Vec<Vec<Rational>>,
-    /// The vertices of the polytopes whose union is the set. No polytope lies within another one.
+    /// The vertices of the polytopes whose union is the set of answers. No polytope lies within another
+    /// polytope.
     pub polytopes: Vec<Vec<Vec<Rational>>>,
 }
 
@@ -125,7 +127,7 @@ impl Answers {
     }
 }
 
-/// Returns all answers. The exact crate has judged every vertex.
+/// Returns all allocations without a justified complaint. The exact crate has judged every vertex.
 pub fn answers(problem: &Problem) -> Result<Answers, PaperError> {
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let set = enumerate(&constraints, &EnumerationLimits::default())?;

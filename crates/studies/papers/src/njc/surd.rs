@@ -32,14 +32,14 @@ impl Surd {
         Self { a: Rational::from(&self.a * factor), b: Rational::from(&self.b * factor), d: self.d.clone() }
     }
 
-    /// Returns `1 / self`, or `None` for 0.
+    /// Returns `1 / self`. Returns `None` for 0.
     fn inverse(&self) -> Option<Self> {
         let norm = Rational::from(&self.a * &self.a) - Rational::from(&self.b * &self.b) * &self.d;
         let conjugate = Self { a: self.a.clone(), b: Rational::from(-&self.b), d: self.d.clone() };
         (!norm.is_zero()).then(|| conjugate.times(&norm.recip()))
     }
 
-    /// Returns the sign, which is decided by comparing squares.
+    /// Returns the sign of the number, which is decided by comparing squares.
     fn sign(&self) -> Ordering {
         let (a, b) = (self.a.cmp0(), self.b.cmp0());
         if a == b || b == Ordering::Equal {
@@ -75,8 +75,8 @@ impl fmt::Display for Surd {
     }
 }
 
-/// Returns the Eisenberg-Gale optimum of three users, if two given resources are the bottlenecks. Their prices are `p`
-/// and `1 - p`.
+/// Returns the Eisenberg-Gale optimum of three users if two given resources are the only bottlenecks. Their
+/// prices are `p` and `1 - p`.
 ///
 /// The point is `x_n = e_n / (p r_nj + (1 - p) r_nk)`. The first resource is used up if `p` solves a cubic equation.
 /// The equation always has the root 1, which leaves a quadratic equation.
@@ -92,7 +92,7 @@ pub fn eisenberg_gale(problem: &Problem) -> Option<(Vec<Surd>, [usize; 2])> {
     })
 }
 
-/// Returns the roots of the quadratic equation.
+/// Returns the roots of the quadratic equation for the price `p`.
 fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
     let n_users = problem.n_users();
     // The payment of user n, as a polynomial in p.
@@ -102,8 +102,8 @@ fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
             [demand[k].clone(), Rational::from(&demand[j] - &demand[k])]
         })
         .collect();
-    // Resource j is used up if `sum_n e_n r_nj / paid_n = 1`. Multiplied by all payments, this is a cubic equation in
-    // p.
+    // Resource j is used up if `sum_n e_n r_nj / paid_n = 1`. Multiplied by all payments, this condition is a
+    // cubic equation in p.
     let product = |without: Option<usize>| {
         let factors = (0..n_users).filter(|n| Some(*n) != without);
         factors.fold(vec![Rational::from(1)], |product, n| times(&product, &paid[n]))
@@ -122,7 +122,8 @@ fn prices(problem: &Problem, [j, k]: [usize; 2]) -> Option<[Surd; 2]> {
         return None;
     }
     let discriminant = Rational::from(&b * &b) - Rational::from(&a * &c) * 4u32;
-    // The root of a quotient is a root of an integer divided by an integer: sqrt(n/m) = sqrt(n m) / m.
+    // The square root of a quotient is the square root of an integer divided by an integer: sqrt(n/m) =
+    // sqrt(n m) / m.
     let (square, d) = without_squares(Integer::from(discriminant.numer() * discriminant.denom()));
     if discriminant <= 0 || d.is_perfect_square() {
         return None;
@@ -156,7 +157,7 @@ fn point(problem: &Problem, [j, k]: [usize; 2], p: &Surd) -> Option<Vec<Surd>> {
     is_optimum.then_some(x)
 }
 
-/// Returns the product of two polynomials. Coefficients start with the constant.
+/// Returns the product of two polynomials. The constant coefficient comes first.
 fn times(left: &[Rational], right: &[Rational]) -> Vec<Rational> {
     let mut product = vec![Rational::new(); left.len() + right.len() - 1];
     for (i, a) in left.iter().enumerate() {

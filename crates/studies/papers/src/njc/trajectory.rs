@@ -1,4 +1,4 @@
-//! Section 5.4: the trajectory, equations (12) and (13).
+//! NJC, section 5.4: the trajectory, equations (12) and (13).
 
 use evenhand_ode::path::{PathSettings, follow};
 use evenhand_ode::trajectory::{TrajectoryResult, TrajectorySettings, integrate};
@@ -13,7 +13,7 @@ use crate::error::PaperError;
 
 const AT: [f64; 4] = [1.0, 100.0, 1e4, 1e6];
 
-/// Returns `x(c)` by integration of equation (13).
+/// Returns the point `x(c)` of the trajectory, by integration of equation (13).
 pub fn at(problem: &Problem, c: f64) -> Result<TrajectoryResult, PaperError> {
     let settings = TrajectorySettings {
         c_max: c,

@@ -1,4 +1,4 @@
-//! Section 5.3: two users.
+//! NJC, section 5.3: two users.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,8 @@ const FIGURE_5: [&str; 2] = ["2/3", "2/3"];
 const ENTITLEMENTS: [&str; 8] =
     ["1/10 9/10", "1/3 2/3", "2/5 3/5", "1/2 1/2", "3/5 2/5", "2/3 1/3", "4/5 1/5", "9/10 1/10"];
 
-/// Returns the pool of Figure 3 with equal entitlements. The region does not depend on them.
+/// Returns the pool of Figure 3 with equal entitlements. The region of feasible allocations does not depend
+/// on them.
 pub fn pool_of_figure_3() -> Result<Problem, PaperError> {
     pool(&FIGURE_3, "1/2 1/2")
 }
@@ -93,11 +94,11 @@ fn figure_3() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the corners of the region of feasible allocations of two users. At a corner two bounds hold with equality,
-/// and all others hold.
+/// Returns the corners of the region of feasible allocations of two users. At a corner two bounds hold with
+/// equality, and all other bounds hold.
 pub fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError> {
     let number = |value: i32| Rational::from(value);
-    // The bounds a x1 + b x2 = c.
+    // The coefficients (a, b, c) of the bounds a x1 + b x2 = c.
     let mut bounds: Vec<[Rational; 3]> =
         [[1, 0, 0], [0, 1, 0], [1, 0, 1], [0, 1, 1]].map(|bound| bound.map(number)).into();
     for r in 0..problem.n_resources() {
@@ -122,13 +123,13 @@ pub fn corners_of_d(problem: &Problem) -> Result<Vec<Vec<Rational>>, PaperError>
     Ok(corners.into_iter().collect())
 }
 
-/// Returns whether two of the bounds hold with equality, including `x_i <= 1`.
+/// Returns `true` if two of the bounds hold with equality, including `x_i <= 1`.
 fn is_corner(problem: &Problem, x: &[Rational]) -> bool {
     let saturated = loads(problem, x).iter().filter(|load| **load == 1).count();
     saturated + x.iter().filter(|x| **x == 1).count() >= 2
 }
 
-/// Describes the bounds of every resource: `resource 1: x1 <= 4, x2 <= 1` and so on.
+/// Describes the bounds of every resource, such as `resource 1: x1 <= 4, x2 <= 1`.
 fn cuts(problem: &Problem) -> String {
     let cut = |n: usize, r: usize| {
         let demand = &problem.demand(n, 0)[r];

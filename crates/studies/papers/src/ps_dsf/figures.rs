@@ -1,11 +1,11 @@
-//! Figures 1 to 4: two servers for three and for four users, and three channels for two users.
+//! PS-DSF, Figures 1 to 4: two servers for three and for four users, and three channels for two users.
 
 use crate::entry::{Entry, agree, decimals, list};
 use crate::error::PaperError;
 use crate::instance::{ProblemTable, TableUser, solve};
 use evenhand_problem::{Allocation, Problem, ProblemSpec, Rational, ServerSpec, UserSpec, number};
 
-/// The servers by cores, memory and bandwidth. The second server has no bandwidth.
+/// The cores, memory and bandwidth of the servers. The second server has no bandwidth.
 const SERVERS: &[(u32, &[&str])] = &[(1, &["9", "12", "100"]), (1, &["12", "12", "0"])];
 
 pub(crate) fn figure_1() -> Result<Problem, PaperError> {
@@ -27,11 +27,12 @@ pub(crate) fn figure_2() -> Result<Problem, PaperError> {
     ProblemTable { servers: SERVERS, users: &users }.problem()
 }
 
-/// The rates of two users on three channels, `users x channels`; 0 if a channel is out of reach.
+/// The rates of two users on three channels, `users x channels`. A rate is 0 if the user cannot reach the
+/// channel.
 type Rates = [[&'static str; 3]; 2];
 
-/// Two examples of rates that agree with the text. The paper shows the rates only in the picture. Its text implies
-/// `gamma_11 + gamma_12 / 2 = 3/2`, `gamma_23 + gamma_22 / 2 = 1` and `gamma_12 / gamma_22 = 3/2`.
+/// Two examples of rates that agree with the text. The paper shows the rates only in the picture. The text
+/// implies `gamma_11 + gamma_12 / 2 = 3/2`, `gamma_23 + gamma_22 / 2 = 1` and `gamma_12 / gamma_22 = 3/2`.
 const FITTING: [(&str, Rates); 2] =
     [("a", [["3/4", "3/2", "0"], ["0", "1", "1/2"]]), ("b", [["1", "1", "0"], ["0", "2/3", "2/3"]])];
 

@@ -1,4 +1,5 @@
-//! Strategy-proofness: whether a user can run more of its tasks by stating other demands or fewer servers than it has.
+//! PS-DSF, strategy-proofness: tests whether a user can run more of its tasks by stating other demands or
+//! fewer servers.
 //!
 //! A liar gets `x'_ni` tasks of its stated demand `d'`, which is `x'_ni d'_r` of every resource. With these resources
 //! it runs `min_r x'_ni d'_r / d_nr` of its true tasks on every class. If servers are shared by time, there is a second
@@ -25,11 +26,11 @@ type UserTasks = Vec<Vec<(usize, Rational)>>;
 #[derive(Clone)]
 struct Statement {
     demand: Vec<Rational>,
-    /// By class: whether the user may run there.
+    /// True for each class on which the user may run, indexed by class.
     allowed: Vec<bool>,
 }
 
-/// What a liar gets on a server.
+/// The interpretation of what a liar gets on a server: resources or time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Given {
     Resources,
@@ -109,7 +110,7 @@ fn true_tasks(
     Ok(run.sum())
 }
 
-/// Returns the entry on a lie that pays, which a search found.
+/// Returns the entry on a lie that pays. A search found this lie.
 fn refutation() -> Result<Entry, PaperError> {
     let problem = ProblemTable {
         servers: &[(1, &["7", "5"]), (1, &["3", "2"])],
@@ -136,7 +137,8 @@ fn refutation() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on Lemma 1 with two equal servers. It tests every answer to a lie. The extreme answers suffice.
+/// Returns the entry on Lemma 1 with two equal servers. Every answer to a lie is tested, for which the
+/// extreme answers suffice.
 fn lemma_1() -> Result<Entry, PaperError> {
     let one: &[&str] = &["1"];
     let problem = ProblemTable {

@@ -1,4 +1,5 @@
-//! Table I: the properties of the mechanisms, on an instance of the literature and on random ones.
+//! PS-DSF, Table I: the properties of the mechanisms, on an instance of the literature and on random
+//! instances.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Claim, Instance};
@@ -13,7 +14,7 @@ use crate::instance::{ProblemTable, TableUser, solve};
 /// The number of random problems for every row of the table.
 const PROBLEMS: usize = 200;
 
-/// A column of the table.
+/// A column of Table I.
 struct Column {
     mechanism: &'static str,
     title: &'static str,
@@ -26,7 +27,7 @@ const COLUMNS: [Column; 4] = [
     Column { mechanism: "ps-dsf-tdm", title: "PS-DSF (TDM)" },
 ];
 
-/// A row of the table, with its claims for all columns.
+/// A row of Table I, with its claims for all columns.
 struct Row {
     id: &'static str,
     axiom: Axiom,
@@ -81,7 +82,7 @@ fn allocate(problem: &Problem, mechanism: &str) -> Result<Allocation, PaperError
     Ok(outcome.allocation)
 }
 
-/// Returns the entry that counts how often the axiom is violated. All verdicts are exact.
+/// Returns the entry that counts how often random problems violate the axiom. All verdicts are exact.
 fn count(
     row: &Row,
     column: &Column,
@@ -145,7 +146,8 @@ fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation])
     }
 }
 
-/// Returns whether `U_n(w_n / w_m a_m) > x_n` for some pair, where `a_m` is the demand of all tasks of `m`.
+/// Returns `true` if `U_n(w_n / w_m a_m) > x_n` for some users `n` and `m`, where `a_m` is the demand of all
+/// tasks of `m`.
 fn has_envy(problem: &Problem, allocation: &Allocation) -> bool {
     let users = problem.users();
     let totals = allocation.totals();

@@ -9,7 +9,7 @@ use rand_pcg::Pcg64Mcg;
 pub struct Law {
     /// The seed of the sequence.
     pub seed: u64,
-    /// Whether one resource is the dominant resource of every user on every class.
+    /// True if one resource is the dominant resource of every user on every class.
     pub one_bottleneck: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Tables III and IV: four classes with 120 servers.
+//! PS-DSF, Tables III and IV: four classes with 120 servers.
 
 use crate::entry::{Entry, agree, decimals, list};
 use crate::error::PaperError;
@@ -12,7 +12,8 @@ const CPU_OF_TABLE_3: &[&str] = &["2/15", "0.2"];
 /// The demand of user 2 for CPU and memory that the statements on utilisation in the text require.
 const CPU_OF_TEXT: &[&str] = &["0.2", "0.2"];
 
-/// Returns the problem of Figure 5. The text gives neither class sizes nor demands; Table III implies these.
+/// Returns the problem of Figure 5. The text gives neither class sizes nor demands, but Table III implies
+/// them.
 pub(crate) fn figure_5(second: &[&str]) -> Result<Problem, PaperError> {
     ProblemTable {
         servers: &[(8, &["1", "1"]), (68, &["0.5", "0.5"]), (33, &["0.5", "0.25"]), (11, &["0.5", "0.75"])],

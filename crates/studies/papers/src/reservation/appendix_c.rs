@@ -1,4 +1,5 @@
-//! Appendix C: the family on which greedy earns the fraction `1 - (1 - 1/n)^n` of the optimum, with `n = J - 1`.
+//! Reservation, Appendix C: the family on which greedy earns the fraction `1 - (1 - 1/n)^n` of the optimum,
+//! with `n = J - 1`.
 
 use evenhand_problem::{Rational, number::to_f64};
 
@@ -6,7 +7,7 @@ use super::cases::{Type, certified, problem};
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// The numbers of types `J`.
+/// The numbers of types `J` for which the family is tested.
 const FAMILY: std::ops::RangeInclusive<usize> = 3..=50;
 
 /// Returns `base^exponent`.
@@ -14,8 +15,9 @@ fn power(base: &Rational, exponent: usize) -> Rational {
     (0..exponent).fold(Rational::from(1), |product, _| product * base)
 }
 
-/// Returns the types of the family. Type `j < J` needs `1/n` of resource `j` and of resource `J`. Type `J` needs
-/// `(n-1)/n` of all resources except the last. Rewards fall by the factor `1 - 1/n`; all loads are 1.
+/// Returns the types of the family. Type `j < J` needs `1/n` of resource `j` and of resource `J`. Type `J`
+/// needs `(n-1)/n` of all resources except the last. Rewards fall by the factor `1 - 1/n` from type to type.
+/// All loads are 1.
 fn types(n_types: usize) -> Vec<Type> {
     let n = n_types - 1;
     let part = Rational::from((1, n));

@@ -1,4 +1,4 @@
-//! Guarantees of greedy packing for real price lists, for any demand.
+//! Guarantees of greedy packing for the types of real price lists, for any demand.
 
 use evenhand_import::{Input, MachineType, catalogue};
 use evenhand_problem::Rational;
@@ -14,11 +14,11 @@ use crate::error::PaperError;
 
 const FILE: &str = "gcp_2026-07-30.csv.zst";
 const REGION: &str = "us-central1";
-/// The vCPU and GB of a server, as in the paper.
+/// The vCPU and GB of a server in the paper.
 const SERVER: [u32; 2] = [80, 640];
 /// The number of random sets of 3 to 6 types.
 const SETS: usize = 20;
-/// The number of types of the last set, which is larger.
+/// The number of types of the last set, which is larger than the random sets.
 const LARGE: usize = 8;
 
 pub fn entries() -> Result<Vec<Entry>, PaperError> {

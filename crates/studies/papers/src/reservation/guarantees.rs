@@ -1,4 +1,4 @@
-//! Definition 3.8, monotonicity: whether greedy may earn less when the load grows.
+//! Reservation, Definition 3.8 (monotonicity): tests whether greedy may earn less when the load grows.
 
 use evenhand_packing::MaxReward;
 use evenhand_packing::monotone::{Monotone, monotone};
@@ -49,7 +49,7 @@ fn two_types() -> Result<Entry, PaperError> {
     })
 }
 
-/// Returns the entry on the types of section 7.1 that the paper calls its worst.
+/// Returns the entry on the types that the paper calls its worst types (section 7.1).
 fn worst_types() -> Result<Entry, PaperError> {
     let ours = match decide(&SERVER.map(Rational::from), &four_types())? {
         Monotone::Holds { orders } => format!("holds in all {orders} orders in which types can run out"),

@@ -1,4 +1,5 @@
-//! The example of the introduction: one large type, and two types that fit together.
+//! The example of the introduction of the Reservation paper: one large type, and two types that fit together
+//! on a server.
 
 use evenhand_problem::Rational;
 

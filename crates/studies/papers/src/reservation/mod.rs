@@ -1,4 +1,4 @@
-//! The paper Reservation: greedy and optimal packing of job types into identical servers.
+//! The Reservation paper: greedy and optimal packing of job types into identical servers.
 
 mod appendix_c;
 pub(super) mod cases;

@@ -1,4 +1,4 @@
-//! Section 7.1: random collections of VM types, and the worst collection under growing load.
+//! Reservation, section 7.1: random collections of VM types, and the worst collection under growing load.
 
 use evenhand_certify::ratio::{Sweep, sweep};
 use evenhand_packing::greedy::critical_loads;
@@ -14,7 +14,7 @@ use crate::error::PaperError;
 
 /// The number of random collections for each range of loads.
 const COLLECTIONS: usize = 500;
-/// The number of steps of a range of loads. All loads are multiples of a step.
+/// The number of steps in a range of loads. All loads are multiples of a step.
 const GRID: u32 = 1000;
 /// The vCPU and GB of a server.
 pub(super) const SERVER: [u32; 2] = [80, 640];
@@ -44,8 +44,9 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     Ok(entries)
 }
 
-/// Returns three small and three large types. Among the three types of a size, one has much memory per vCPU, one has
-/// little, and one has 4 GB. Types that do not fit on a server are drawn again.
+/// Returns three small and three large types. Among the three types of one size, the first has much memory
+/// per vCPU, the second has little, and the third has 4 GB per vCPU. Types that do not fit on a server are
+/// drawn again.
 fn collection(random: &mut Pcg64Mcg) -> Vec<Type> {
     let mut types: Vec<Type> = Vec::new();
     for sizes in [&[2, 4, 8][..], &[32, 64]] {
@@ -107,9 +108,9 @@ pub(super) fn four_types() -> [Type; 4] {
     [vm(1, 1), vm(4, 16), vm(2, 32), vm(32, 256)]
 }
 
-/// Returns the rewards of greedy and the optimum over multiples of the worst loads, as in Figure 2.
+/// Returns the rewards of greedy and of the optimum at multiples of the worst loads, as in Figure 2.
 pub fn sweep_of_worst_types() -> Result<Sweep, PaperError> {
-    /// Multiples up to 5 in steps of 1/10. The second critical load is 13/3.
+    /// The number of steps of 1/10, which give multiples up to 5. The second critical load is 13/3.
     const STEPS: u32 = 50;
     let types = four_types();
     let found = worst(&servers(&types)?)?;

@@ -23,11 +23,11 @@ pub const STARTS: &[&str] = &[
 /// The vCPU, GB and load of the types of section 7.1, at their worst loads (`reproduce reservation`).
 const TYPES: [(&str, &str, &str); 4] =
     [("1", "1", "48/13"), ("4", "16", "18/13"), ("2", "32", "3"), ("32", "256", "2")];
-/// The numbers of servers.
+/// The numbers of servers in Figures 3 and 4.
 const SERVERS: [usize; 4] = [20, 50, 100, 200];
 /// The numbers of servers with which the limit of many servers is tested.
 const TO_THE_LIMIT: [usize; 4] = [100, 400, 1600, 6400];
-/// The time at which the runs with [`TO_THE_LIMIT`] servers end.
+/// The time at which the runs with [`TO_THE_LIMIT`] servers end, in mean running times.
 const LIMIT_HORIZON: f64 = 30.0;
 /// The factor by which a mean must fall when the number of servers grows from the smallest to the largest, which is 64
 /// times as many. The bound falls by the factor 12.
@@ -37,7 +37,7 @@ const BOUND: &str = "It agrees where the mean falls to less than a quarter from 
 /// The times at which the convergence is measured, in mean running times.
 const TIMES: [usize; 5] = [1, 2, 5, 10, 30];
 const HORIZON: f64 = 60.0;
-/// The time from which on rewards are averaged.
+/// The time from which on rewards are averaged, in mean running times.
 const FROM: f64 = 20.0;
 const SEED: u64 = 4;
 
@@ -86,7 +86,7 @@ fn dra(problem: &Reservation, servers: usize) -> Result<Admission, PaperError> {
     run(problem, servers, Policy::Dra { reserve: reserve(servers) })
 }
 
-/// Draws rewards and the optimum as fractions of the global greedy reward.
+/// Draws rewards and the optimum as fractions of the reward of the global greedy assignment.
 fn plot(x: &str, points: Vec<(f64, f64)>, optimum: f64) -> Result<String, PaperError> {
     let ends: Vec<f64> = [points.first(), points.last()].into_iter().flatten().map(|(x, _)| *x).collect();
     let level = |name: &str, y: f64| {
@@ -131,7 +131,7 @@ pub fn state_of_cra() -> Result<String, PaperError> {
     Ok(bars.to_svg()?)
 }
 
-/// Draws Figure 3.
+/// Draws Figure 3: the mean reward of DRA by the number of servers.
 pub fn by_servers() -> Result<String, PaperError> {
     let problem = problem()?;
     let (fluid, optimum) = targets(&problem)?;
@@ -141,7 +141,7 @@ pub fn by_servers() -> Result<String, PaperError> {
     plot("servers", points?, optimum / greedy)
 }
 
-/// Draws Figure 4.
+/// Draws Figure 4: the reward of DRA over time.
 pub fn over_time() -> Result<String, PaperError> {
     let problem = problem()?;
     let (fluid, optimum) = targets(&problem)?;
@@ -165,7 +165,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     let words: Vec<String> =
         of_greedy.iter().map(|(servers, part)| format!("{servers}: {}", percent(*part))).collect();
     let grows = of_greedy.windows(2).all(|pair| pair[1].1 > pair[0].1);
-    // The value must be as printed, with a tolerance of one unit in the last digit.
+    // The value must equal the printed value, with a tolerance of one unit in the last digit.
     let is_as_printed = (last.reward / optimum - 0.86).abs() <= 0.01;
     let limit = to_the_limit(&problem)?;
     let largest = SERVERS[SERVERS.len() - 1];
@@ -229,7 +229,7 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
     ])
 }
 
-/// Returns the distance of the effective servers from the global greedy assignment. It is half the sum of the
+/// Returns the distance of the effective servers from the global greedy assignment: half the sum of the
 /// differences, as a fraction of all servers.
 fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f64 {
     let mut apart: f64 = 0.0;
@@ -249,13 +249,14 @@ fn distance(fluid: &Fluid, effective: &[(Vec<u64>, usize)], servers: usize) -> f
 /// the value from [`FROM`] to the end of the run.
 struct Limit {
     words: String,
-    /// Whether every mean is within the bound for its number of servers, and the mean for the most servers is below the
+    /// True if every mean is within the bound for its number of servers, and the mean for the most servers is below the
     /// first mean divided by [`FALLS`].
     arrives: bool,
 }
 
-/// Returns the bound for `L` servers, which falls with `L`. The reserve separates a run from the limit by `g(L)` jobs of
-/// each type, and the random numbers of jobs by about `L^(1/2)`. The bound is their sum as a fraction of the servers.
+/// Returns the bound for `L` servers, which falls with `L`. The reserve moves a run away from the limit by
+/// `g(L)` jobs of each type. The random numbers of jobs move it by about `L^(1/2)`. The bound is the sum of
+/// both, as a fraction of the servers.
 fn bound(servers: usize) -> f64 {
     (reserve(servers) as f64 + (servers as f64).sqrt()) / servers as f64
 }

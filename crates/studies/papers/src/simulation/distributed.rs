@@ -1,5 +1,5 @@
-//! PS-DSF, Figure 6: utilisation while user 4 is absent. PS-DSF runs by its distributed procedure, and is compared with
-//! TSF and DRFH.
+//! PS-DSF, Figure 6: utilisation while user 4 is absent. PS-DSF runs by its distributed procedure. TSF and
+//! DRFH are computed for comparison.
 
 mod picture;
 
@@ -112,8 +112,8 @@ fn without_user_4(problem: &Problem, mechanism: &str) -> Result<(Problem, Alloca
     Ok((problem, allocation))
 }
 
-/// Returns the entry on convergence. For each change it measures the time after which the totals stay at the exact
-/// allocation.
+/// Returns the entry on convergence. The entry states for each change the time after which the totals stay at
+/// the exact allocation.
 fn convergence(id: &str, what: &str, states: &[State]) -> Entry {
     let phases = [(0.0, AWAY.0), (AWAY.0, AWAY.1), (AWAY.1, HORIZON)];
     let words = phases.map(|(from, to)| {

@@ -1,4 +1,4 @@
-//! DRFH, Figure 4: three users come and go on 100 servers drawn from Table I.
+//! DRFH, Figure 4: three users arrive and leave on 100 servers drawn from Table I.
 
 use evenhand_certify::{Request, certify};
 use evenhand_exact::{Axiom, Share};
@@ -14,15 +14,15 @@ use crate::error::PaperError;
 
 /// The number of random draws of servers that are simulated.
 const DRAWS: usize = 20;
-/// The number of seeds that are tried to find such draws.
+/// The number of seeds that are tried in the search for draws with the paper's totals.
 const SEEDS: u64 = 20_000;
-/// The total capacity of the paper's pool.
+/// The total CPU and memory of the paper's pool.
 const POOL: [f64; 2] = [52.75, 51.32];
-/// The largest difference between a total of a drawn pool and that of the paper. No 100 servers of Table I have exactly
-/// the paper's totals, because the amounts in the table are rounded.
+/// The largest difference between the total of a drawn pool and the total of the paper's pool. No 100 servers
+/// of Table I have exactly the paper's totals, because the amounts in the table are rounded.
 const NEAR: f64 = 0.5;
-/// The mean running time in seconds. The figure does not state it. With this mean, shares settle well within the
-/// phases.
+/// The mean running time in seconds. The figure does not state this time. With this mean, shares settle well
+/// within the phases.
 const MEAN: f64 = 20.0;
 /// The number of tasks of a user. A user cannot run all of them before it leaves.
 const TASKS: u64 = 1_000_000;
@@ -60,7 +60,7 @@ fn scenario(server: ServerRule, duration: Duration) -> Result<Scenario, PaperErr
     })
 }
 
-/// Returns seeds with which the drawn pool is close to the paper's.
+/// Returns seeds with which the totals of the drawn pool are close to the paper's totals.
 fn seeds(scenario: &Scenario) -> Result<Vec<u64>, PaperError> {
     let mut seeds = Vec::new();
     for seed in 0..SEEDS {
@@ -109,7 +109,7 @@ pub fn picture() -> Result<String, PaperError> {
     Ok(figure.to_svg()?)
 }
 
-/// Returns the mean, the smallest and the largest value at a time over the runs.
+/// Returns the mean, the smallest and the largest value over the runs at one time.
 fn over(
     courses: &[SeriesOfRun],
     value: impl Fn(&SeriesOfRun, usize) -> f64,
@@ -126,8 +126,8 @@ fn over(
     Ok((statistic.mean, least, most))
 }
 
-/// Returns the entry on the share of three users under other rules and other running times, with the same draws of
-/// servers.
+/// Returns the entry on the share of three users under other rules and other running times. The draws of
+/// servers are the same.
 fn otherwise(seeds: &[u64]) -> Result<Entry, PaperError> {
     let (_, time, printed) = READINGS[2];
     let mut words = Vec::new();

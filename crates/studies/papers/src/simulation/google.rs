@@ -17,14 +17,14 @@ use crate::data::Data;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// The number of servers that are drawn. The paper has 2,000 servers. With only 300 servers, the tasks of the sample
-/// have to wait, as in the paper.
+/// The number of servers that are drawn. The paper has 2,000 servers. This file draws only 300, so that the
+/// tasks of the sample have to wait, as in the paper.
 const SERVERS: u64 = 300;
 /// The end of the sample in seconds.
 const HORIZON: f64 = 5611.0;
-/// The seed of the servers of the shared cloud and of the dedicated ones.
+/// The seed for the servers of the shared cloud and of the dedicated clouds.
 const SEED: u64 = 6;
-/// Table II: slots, and the printed CPU and memory utilisation.
+/// The rows of Table II: the number of slots, and the printed CPU and memory utilisation.
 const TABLE_2: [(u64, &str, &str); 5] = [
     (10, "35.1 %", "23.4 %"),
     (12, "42.2 %", "27.4 %"),
@@ -45,7 +45,7 @@ const SAMPLE: &str = "the paper takes 24 hours of the trace on 2,000 drawn serve
     of its first 93 minutes, of which the tasks that came after the start and ended are taken, on 300 drawn \
     servers, so that tasks wait";
 
-/// The sample and a scenario whose servers run it.
+/// The sample of the trace, and a scenario whose servers run the sample.
 struct Cloud<'a> {
     scenario: Scenario,
     trace: &'a Trace,
@@ -58,7 +58,8 @@ impl Cloud<'_> {
         simulated.runs.pop().ok_or_else(|| "no run".into())
     }
 
-    /// Returns the number of slots of Table II with the highest utilisation, and its run.
+    /// Returns the number of slots in Table II with the highest utilisation, and the run with this number of
+    /// slots.
     fn best_slots(&self) -> Result<(u64, (Problem, Run)), PaperError> {
         let mut best: Option<(f64, u64, (Problem, Run))> = None;
         for (slots, ..) in TABLE_2 {
@@ -263,13 +264,14 @@ fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
     ]
 }
 
-/// Returns the number of completed tasks divided by that of submitted tasks. Returns `None` for a user without tasks.
+/// Returns the number of completed tasks of a user divided by the number of its submitted tasks. Returns
+/// `None` for a user without tasks.
 fn ratio(run: &Run, user: usize) -> Option<f64> {
     let tasks = run.tasks[user];
     (tasks.submitted > 0).then(|| tasks.completed as f64 / tasks.submitted as f64)
 }
 
-/// Returns the ratios of every user that has tasks under both policies.
+/// Returns the task completion ratios in two runs, for every user that has tasks in both runs.
 fn ratio_pairs(one: &Run, other: &Run) -> Vec<(f64, f64)> {
     (0..one.tasks.len()).filter_map(|n| Some((ratio(one, n)?, ratio(other, n)?))).collect()
 }
@@ -296,9 +298,9 @@ fn ratios(best: &Run, slots: &Run) -> Entry {
     }
 }
 
-/// Returns the number of servers of each user's dedicated cloud. Also returns, for every user, the ratio in the
-/// dedicated cloud and the ratio in the shared cloud. Dedicated clouds have equal sizes, and their servers are drawn
-/// from the same shapes.
+/// Returns the number of servers of each user's dedicated cloud, and two task completion ratios for every
+/// user: the ratio in the dedicated cloud and the ratio in the shared cloud. Dedicated clouds have equal
+/// sizes, and their servers are drawn from the same shapes as those of the shared cloud.
 fn dedicated_pairs(cloud: &Cloud<'_>, shared: &Run) -> Result<(u64, Vec<(f64, f64)>), PaperError> {
     let there: Vec<usize> = (0..shared.tasks.len()).filter(|&n| shared.tasks[n].submitted > 0).collect();
     let own = (SERVERS / there.len() as u64).max(1);

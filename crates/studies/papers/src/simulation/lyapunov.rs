@@ -1,10 +1,11 @@
 //! The Lyapunov function of Reservation, section 6, along a run.
 //!
-//! Let `eta_i` be the fraction of the servers in configuration `i` of the global greedy assignment, in its order. The
-//! function of equation (45) is a weighted sum of the servers minus a weighted sum of the slots that no load fills, `V
-//! = sum_i Z_i eta_i - sum_j Y_j max(0, sum_i k_ij eta_i - rho_j)`. The global greedy assignment should be its only
-//! maximum. The constants are missing in the text of the paper. This file uses `Z_i = (K + 2)^-(i-1)`, where `K` is the
-//! largest number of slots of a configuration. It uses `Y_j = 2 / k_j`, where `k_j` is the smallest nonzero number of
+//! Let `eta_i` be the fraction of the servers in configuration `i` of the global greedy assignment, in the
+//! order of the assignment. The function of equation (45) is a weighted sum of the servers minus a weighted
+//! sum of the slots that no load fills: `V = sum_i Z_i eta_i - sum_j Y_j max(0, sum_i k_ij eta_i - rho_j)`.
+//! The global greedy assignment should be the only maximum of the function. The text of the paper does not
+//! state the constants `Z_i` and `Y_j`. This file uses `Z_i = (K + 2)^-(i-1)`, where `K` is the largest
+//! number of slots of a configuration. It uses `Y_j = 2 / k_j`, where `k_j` is the smallest nonzero number of
 //! slots of type `j` in a configuration. Then the global greedy assignment is the only maximum:
 //!
 //! - Removing `1 / k_j` servers, which weigh at most 1 each, removes a slot of type `j`. An unfilled slot costs more
@@ -20,11 +21,11 @@ use evenhand_packing::greedy::Fluid;
 /// The cost of a server whose slots no load fills, relative to the weight of a server in the first configuration.
 const UNFILLED: f64 = 2.0;
 
-/// The function for one assignment.
+/// The Lyapunov function of one assignment.
 pub struct Lyapunov {
-    /// By greedy configuration: its slots by type, and `Z_i`.
+    /// The greedy configurations: the slots of each type, and the weight `Z_i`.
     configurations: Vec<(Vec<u64>, f64)>,
-    /// The loads `rho` of one server.
+    /// The loads `rho` of one server, by type.
     loads: Vec<f64>,
     /// The maximum of the function.
     most: f64,
@@ -49,8 +50,8 @@ impl Lyapunov {
         function
     }
 
-    /// Returns the largest possible fall of the function as a fraction of its maximum. It falls by this amount if all
-    /// servers are missing and every server has one slot too many of every type.
+    /// Returns the largest possible fall of the function, as a fraction of its maximum. The function falls by
+    /// this amount if all servers are missing and every server has one slot too many of every type.
     pub fn steepness(&self) -> f64 {
         let slots: f64 = (0..self.loads.len()).map(|j| UNFILLED / self.fewest(j) as f64).sum();
         (1.0 + slots) / self.most

@@ -1,4 +1,4 @@
-//! The papers' simulations, in which tasks arrive, run and finish.
+//! Repeats the papers' simulations, in which tasks arrive, run and finish.
 
 pub(super) mod admission;
 pub(super) mod confidence;

@@ -19,18 +19,18 @@ use crate::data::Data;
 use crate::entry::Entry;
 use crate::error::PaperError;
 
-/// The numbers of servers. Each server is as large as the largest machine. Without rejections the sample would use 307
-/// servers on average and 693 at most.
+/// The numbers of servers that are simulated. Each server is as large as the largest machine. Without
+/// rejections the sample would use 307 servers on average and 693 at most.
 const SERVERS: [usize; 3] = [50, 150, 300];
-/// The time in seconds of the first event that is not part of the state at the start.
+/// The time in seconds of the first event after the events that describe the state at the start.
 const FROM: f64 = 600.0;
 /// The end of the sample in seconds.
 const HORIZON: f64 = 5611.0;
-/// The seconds between two points.
+/// The seconds between two points of a picture.
 const EVERY: f64 = 60.0;
 /// The number of parts of a server. The smallest type takes one part.
 const PARTS: u32 = 128;
-/// The reward by priority, per unit of size and time.
+/// The rewards of a task per unit of size and time, indexed by priority.
 const FACTORS: [u32; 3] = [1, 2, 4];
 const NOTE: &str = "the paper takes the first million tasks that ended; at hand are the first 93 minutes of the \
     trace. Types: the larger request, rounded up to a power of 1/2, at least 1/128, and a priority: 0 for the \
@@ -141,7 +141,7 @@ fn course(kinds: &[Kind], jobs: &[Job], servers: usize) -> Result<Course, PaperE
     Ok(Course { servers, policies, bound })
 }
 
-/// Returns the mean of the bound from the first job to the end.
+/// Returns the mean of the bound from the first job to the end of the sample.
 fn mean(bound: &[(f64, f64)]) -> f64 {
     let there: Vec<f64> = bound.iter().filter(|(time, _)| *time >= FROM).map(|(_, value)| *value).collect();
     there.iter().sum::<f64>() / there.len().max(1) as f64

@@ -1,4 +1,4 @@
-//! Theorem B: users that lie while servers are shared by time.
+//! Experiments on Theorem B: users lie while servers are shared by time.
 
 use crate::entry::Entry;
 use crate::error::PaperError;
@@ -63,7 +63,7 @@ fn allocated(capacities: &[Vec<u32>], users: &[Said]) -> Result<Vec<Vec<Rational
     Ok((0..n_users).map(|n| (0..capacities.len()).map(|i| allocation.on(n, i)).collect()).collect())
 }
 
-/// Returns the number of true tasks that a user runs with the resources that it gets.
+/// Returns the number of true tasks that a user runs with the resources of its stated tasks.
 fn true_tasks(truth: &Said, said: &Said, runs: &[Rational]) -> Rational {
     let needed = truth.demand.iter().zip(&said.demand).filter(|(d, _)| **d > 0);
     // The number of true tasks for which the resources of one stated task suffice.

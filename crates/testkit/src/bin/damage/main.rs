@@ -1,14 +1,15 @@
-//! `damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]` damages certificates at random and
-//! judges them twice.
+//! `damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]` damages certificates at random,
+//! and judges each of them by the kernel and by the plain judges.
 //!
-//! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`). The kernel must accept it, and
-//! so must the plain judges of the test kit if it is small enough. Then `N` damaged certificates follow (100 by
-//! default). The kernel must accept one exactly if the plain judges find nothing false in it. Each failure is saved
-//! in the folder, and the exit status is then 1. With `--proof`, the checker that is verified in Coq also judges
-//! each of them and must contradict neither. Certificates that it does not cover are counted by reason.
+//! Every seed from `FROM` to below `TO` gives one good certificate (see `subjects`). The kernel must accept
+//! it, and so must the plain judges of the test kit if it is small enough. Then `N` damaged certificates
+//! follow (100 by default). The kernel must accept a damaged certificate exactly if the plain judges find
+//! nothing false in it. Each failure is saved in the folder, and the exit status is then 1. With `--proof`,
+//! the checker that is verified in Coq also judges each certificate, and must contradict neither of the other
+//! judges. Certificates that it does not cover are counted by reason.
 //!
-//! The state file holds the next seed and the counts so far. A run continues where the last one stopped. A run that
-//! is killed loses only its current seed.
+//! The state file has the next seed and the counts so far. A run continues where the last run stopped. A run
+//! that is killed loses only its current seed.
 
 mod proof;
 mod subjects;
@@ -26,7 +27,8 @@ use proof::{Answer, Proof};
 
 const USAGE: &str = "usage: damage FROM TO --state FILE [--keep FOLDER] [--each N] [--proof PROGRAM]";
 
-/// Damaged certificates for each good one. Making a good one takes as long as judging this many.
+/// The number of damaged certificates for each good certificate. Making a good certificate takes as long as
+/// judging this many.
 const EACH: u64 = 100;
 
 /// The names of the counts, in the order in which they are printed.
@@ -48,14 +50,14 @@ struct Call {
     each: u64,
     state: PathBuf,
     keep: PathBuf,
-    /// The checker that is verified in Coq.
+    /// The program of the checker that is verified in Coq, if it also judges.
     proof: Option<String>,
 }
 
 /// The verdicts on one text.
 struct Verdicts {
     judged: Judged,
-    /// The verdict of the verified checker, if it is asked.
+    /// The verdict of the verified checker, if it also judges.
     proof: Option<Answer>,
 }
 
@@ -73,11 +75,12 @@ impl Verdicts {
     }
 }
 
-/// The next seed, and the counts by name.
+/// The next seed, and the counts with their names.
 struct State {
     next: u64,
     counts: Map<String, Value>,
-    /// Counts of the pairs of verdicts of the kernel and the verified checker, in words.
+    /// The counts of the pairs of verdicts of the kernel and the verified checker. The keys are descriptions
+    /// of the pairs.
     beside: Map<String, Value>,
 }
 
@@ -104,7 +107,7 @@ impl State {
         }
     }
 
-    /// Replaces the file atomically, so that a run that is killed leaves a readable one.
+    /// Replaces the file atomically, so that a run that is killed leaves a readable file.
     fn write(&self, path: &Path) -> Result<(), String> {
         let text = format!("{}\n", json!({"next": self.next, "counts": self.counts, "beside": self.beside}));
         let beside = path.with_extension("new");
@@ -162,7 +165,7 @@ fn call(arguments: Vec<String>) -> Result<Call, String> {
     }
 }
 
-/// Returns the number of failures, in this run and in those before it.
+/// Runs all seeds. Returns the number of failures in this run and in the runs before it.
 fn run(call: &Call) -> Result<u64, String> {
     let mut state = State::read(&call.state, call.from)?;
     let mut proof = call.proof.as_deref().map(Proof::start).transpose()?;
@@ -181,7 +184,7 @@ fn run(call: &Call) -> Result<u64, String> {
     Ok(state.get("failures"))
 }
 
-/// Judges the good certificate of a seed, and damaged ones.
+/// Judges the good certificate of a seed, and damaged copies of it.
 fn one(seed: u64, call: &Call, mut proof: Option<&mut Proof>, state: &mut State) -> Result<(), String> {
     let mut rng = Pcg64::seed_from_u64(seed);
     let good = subjects::certificate(&mut rng);

@@ -6,7 +6,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use evenhand_problem::Sharing;
 use evenhand_testkit::agreement::Finding;
 
-/// The verdict of the verified checker.
+/// The verdict of the verified checker on one text.
 #[derive(Debug, Clone)]
 pub struct Answer {
     /// The status: 0 proven, 1 false, 2 malformed, 3 not covered.
@@ -15,11 +15,11 @@ pub struct Answer {
     why: String,
 }
 
-/// The running program, which judges one text after the other.
+/// A running `evenhand-proof --batch`, which judges one text after the other.
 pub struct Proof {
     input: ChildStdin,
     output: BufReader<ChildStdout>,
-    /// The process ends when its input is closed.
+    /// The process, which ends when its input is closed.
     _process: Child,
 }
 
@@ -67,8 +67,9 @@ impl Proof {
 }
 
 impl Answer {
-    /// Returns whether one of the two accepts and the other refuses. It is no contradiction if the verified checker
-    /// does not cover a certificate, or if the kernel finds it too large.
+    /// Returns `true` if the verified checker and the kernel contradict each other: one accepts and the other
+    /// refuses. It is no contradiction if the verified checker does not cover a certificate, or if the kernel
+    /// finds it too large.
     pub fn contradicts(&self, kernel: &Finding) -> bool {
         match (self.status, kernel.status()) {
             (0, 0 | 3) | (1 | 2, 1..=3) | (3, 0..=3) => false,
@@ -76,7 +77,8 @@ impl Answer {
         }
     }
 
-    /// Returns both verdicts, and the uncovered feature where they differ. Names between quotes are left out.
+    /// Returns both verdicts as text. If the verified checker does not cover the certificate, the text names
+    /// the uncovered feature, without the names between quotes.
     pub fn beside(&self, kernel: &Finding) -> String {
         let said = |status| match status {
             0 => "accepted",

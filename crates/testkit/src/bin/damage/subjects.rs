@@ -1,5 +1,5 @@
-//! Good certificates to be damaged. They come from random problems of every shape in the test kit, from golden
-//! cases, and from the accepted certificates of the test kit.
+//! Good certificates that are going to be damaged. They come from random problems of every shape in the test
+//! kit, from golden cases, and from the accepted certificates of the test kit.
 
 use evenhand_certify::ratio as solved;
 use evenhand_certify::{Request, certify, default_requests};
@@ -22,7 +22,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_pcg::{Pcg64, Pcg64Mcg};
 
-/// Most configurations of a pool for the builders that list them all.
+/// The largest number of configurations of a pool for builders that list all of them.
 const MOST_CONFIGURATIONS: usize = 60;
 
 /// Returns the text of a good certificate.
@@ -188,7 +188,7 @@ fn requests(problem: &Problem, rng: &mut Pcg64) -> Vec<Request> {
     requests
 }
 
-/// Returns a random reservation problem, or one of the paper's.
+/// Returns a random reservation problem, or a problem of the Reservation paper.
 fn reservation(rng: &mut Pcg64) -> Option<Reservation> {
     let problem = match rng.random_range(0..6) {
         0 => {

@@ -1,4 +1,4 @@
-//! One case: files in a folder, the programs that are run on them, and the faults of their ends.
+//! A case: files in a folder, the programs that are run on these files, and the faults in their ends.
 
 use std::path::{Path, PathBuf};
 
@@ -16,18 +16,18 @@ pub struct Plan {
     pub programs: PathBuf,
     /// The limits of a run.
     pub limits: Limits,
-    /// The value of `--work` for `evenhand`, if it gets one.
+    /// The value of `--work` for `evenhand`. `None` if the option is not passed.
     pub work: Option<String>,
 }
 
-/// A case that is tried.
+/// A case that is being tried.
 pub struct Attack<'a> {
     pub rng: Pcg64,
     case: u64,
     folder: &'a Path,
     plan: &'a Plan,
     tally: &'a mut Tally,
-    /// The commands that were run, as shell lines.
+    /// The commands that were run, as lines of shell.
     lines: Vec<String>,
     found: Vec<String>,
 }
@@ -44,7 +44,8 @@ impl<'a> Attack<'a> {
         std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
         let rng = Pcg64::new(seed.into(), case.into());
         let mut attack = Self { rng, case, folder, plan, tally, lines: Vec::new(), found: Vec::new() };
-        // Neighbouring streams begin with similar numbers.
+        // Neighbouring streams of random numbers begin with similar numbers, so the generator is seeded
+        // again.
         attack.rng = Pcg64::seed_from_u64(attack.rng.random::<u64>() ^ case);
         Ok(attack)
     }
@@ -61,7 +62,7 @@ impl<'a> Attack<'a> {
         from[self.rng.random_range(0..from.len())]
     }
 
-    /// Returns one of some names, which are given with their help texts.
+    /// Returns one of several names that are given with their help texts.
     pub fn name(&mut self, from: &[(&'static str, &'static str)]) -> &'static str {
         from[self.rng.random_range(0..from.len())].0
     }
@@ -78,7 +79,7 @@ impl<'a> Attack<'a> {
         self.folder.join(name)
     }
 
-    /// Returns the document with some damage, in one of five cases to its bytes.
+    /// Returns a damaged document. In one of five cases the bytes are damaged, and otherwise the document.
     pub fn damaged(&mut self, document: &[u8]) -> Vec<u8> {
         let seed = self.seed();
         let as_document = if self.odds(0.8) { mutated(document, seed) } else { None };
@@ -86,7 +87,7 @@ impl<'a> Attack<'a> {
             .unwrap_or_else(|| damaged_text(&String::from_utf8_lossy(document), &mut self.rng).into_bytes())
     }
 
-    /// Runs `evenhand`, and records the faults of its end.
+    /// Runs `evenhand`, and records the faults in its end.
     pub fn evenhand(&mut self, arguments: &[&str]) -> Result<End, String> {
         self.run("evenhand", &arguments.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>())
     }
@@ -96,7 +97,7 @@ impl<'a> Attack<'a> {
     }
 
     pub fn run(&mut self, program: &str, arguments: &[String]) -> Result<End, String> {
-        // Arguments of a process cannot contain a zero byte.
+        // The arguments of a process cannot contain null bytes.
         let mut arguments: Vec<String> = arguments.iter().map(|word| word.replace('\0', "")).collect();
         let is_limited = program != "evenhand" || arguments.iter().any(|word| word == "--work");
         if let Some(work) = self.plan.work.as_ref().filter(|_| !is_limited && !arguments.is_empty()) {
@@ -121,7 +122,7 @@ impl<'a> Attack<'a> {
         self.found.push(format!("{last}: {}", why.into()));
     }
 
-    /// Saves the files of a case with faults.
+    /// Saves the files of a case that has faults.
     pub fn kept(self, folder: &Path) -> Result<(), String> {
         if self.found.is_empty() {
             return Ok(());

@@ -12,7 +12,7 @@ use serde_json::Value;
 
 use crate::attack::Attack;
 
-/// The number of damaged certificates for each good one.
+/// The number of damaged certificates for each valid certificate.
 const DAMAGED: u32 = 3;
 
 /// The formats of output.
@@ -24,7 +24,7 @@ const NODES: &str = "sn,cpu_milli,memory_mib,gpu,model\nn1,64000,262144,2,P100\n
 const PODS: &str = "name,cpu_milli,memory_mib,num_gpu,gpu_milli,gpu_spec,qos,pod_phase,creation_time,deletion_time,scheduled_time\n\
     p1,12000,16384,1,1000,,LS,Running,0,12537496,0\np2,6000,12288,1,460,T4,LS,Failed,427061,12902960,427061\n";
 
-/// Runs one case of a random kind.
+/// Runs a case of a random kind.
 pub fn one(attack: &mut Attack<'_>) -> Result<(), String> {
     match attack.rng.random_range(0..20) {
         0..=6 => {
@@ -44,7 +44,7 @@ pub fn one(attack: &mut Attack<'_>) -> Result<(), String> {
     }
 }
 
-/// Runs commands from a problem to certificates, good and damaged.
+/// Runs the commands that lead from a problem to certificates. Some certificates are then damaged.
 fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Result<(), String> {
     let problem = if attack.odds(0.3) { attack.damaged(problem) } else { problem.to_vec() };
     attack.write("problem.json", &problem)?;
@@ -104,7 +104,7 @@ fn allocations(attack: &mut Attack<'_>, problem: &[u8], mechanism: &str) -> Resu
     Ok(())
 }
 
-/// Runs further commands on a problem.
+/// Runs further commands on the same problem.
 fn more_of_a_problem(attack: &mut Attack<'_>) -> Result<(), String> {
     let format = attack.pick(&FORMATS);
     match attack.rng.random_range(0..3) {
@@ -115,7 +115,8 @@ fn more_of_a_problem(attack: &mut Attack<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Checks that `evenhand-check` and `evenhand check`, which are one kernel, end in the same way. Returns the first end.
+/// Checks that `evenhand-check` and `evenhand check`, which have the same kernel, end in the same way.
+/// Returns the end of the first program.
 fn judged_twice(
     attack: &mut Attack<'_>,
     name: &str,
@@ -132,7 +133,7 @@ fn judged_twice(
     Ok(kernel)
 }
 
-/// Checks damaged versions of a certificate by both programs.
+/// Checks damaged versions of a certificate with both programs.
 fn damaged(attack: &mut Attack<'_>, certificate: &[u8]) -> Result<(), String> {
     for number in 0..DAMAGED {
         let damaged = attack.damaged(certificate);
@@ -148,7 +149,7 @@ fn is_shared_by_time(certificate: &[u8]) -> bool {
     document.is_some_and(|document| document["allocation"]["sharing"] == "tdm")
 }
 
-/// Runs a scenario at once and with checkpoints, which are also damaged.
+/// Runs a scenario without checkpoints and with checkpoints. Some checkpoints are damaged.
 fn scenarios(attack: &mut Attack<'_>) -> Result<(), String> {
     let seed = attack.seed();
     let mut scenario = random_scenario(seed);
@@ -178,14 +179,14 @@ fn scenarios(attack: &mut Attack<'_>) -> Result<(), String> {
     for number in 0..2 {
         let damaged = attack.damaged(&checkpoint);
         attack.write("checkpoint.json", &damaged)?;
-        // The run may replace the checkpoint.
+        // The previous run may have replaced the checkpoint.
         attack.write(&format!("checkpoint-{number}.json"), &damaged)?;
         attack.evenhand(&once)?;
     }
     Ok(())
 }
 
-/// Runs ratios and worst loads, and checks their certificates.
+/// Runs `ratio` with and without worst loads, and checks the certificates.
 fn reservations(attack: &mut Attack<'_>) -> Result<(), String> {
     let seed = attack.seed();
     let mut reservation = random_reservation(seed);
@@ -238,7 +239,7 @@ fn imports(attack: &mut Attack<'_>) -> Result<(), String> {
     Ok(())
 }
 
-/// Runs command lines of a grammar on existing files, in one folder.
+/// Runs random command lines of the grammar on existing files, all in the same folder.
 fn arguments(attack: &mut Attack<'_>) -> Result<(), String> {
     let [problem, queues, reservation, scenario] = [(); 4].map(|()| attack.seed());
     let problem = if attack.odds(0.5) { random_problem(problem) } else { random_queues(queues) };

@@ -1,11 +1,14 @@
-//! `drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]`: attacks the programs from
-//! outside.
+//! The program `drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]`
+//! attacks the programs from outside.
 //!
-//! Runs `evenhand` and `evenhand-check` at least `RUNS` times as processes with limits on time and memory. The inputs are
-//! problems, allocations, certificates, scenarios, checkpoints and arguments that are valid, damaged or extreme. It records every
-//! signal, panic, hang, and every status or output that docs/formats.md does not allow, and every two programs that disagree. The
-//! attempts depend only on the seed. The folder stores the progress (`state.json`) and the faults (`found/NUMBER`, with the files
-//! and a script `again`). Run the same command again to resume. The exit status is 1 if a fault was found.
+//! It runs `evenhand` and `evenhand-check` at least `RUNS` times as processes with limits on time and memory.
+//! The inputs are problems, allocations, certificates, scenarios, checkpoints and arguments that are valid,
+//! damaged or extreme. The program records every signal, panic and hang, every status or output that
+//! docs/formats.md does not allow, and every disagreement between two programs.
+//!
+//! The attempts depend only on the seed. The folder stores the progress (`state.json`) and the faults
+//! (`found/NUMBER`, with the files and a script `again`). The same command resumes the attack when it is run
+//! again. The exit status is 1 if a fault was found.
 
 mod attack;
 mod cases;
@@ -22,7 +25,7 @@ use tally::Tally;
 const USAGE: &str =
     "usage: drive RUNS --state FOLDER [--seed S] [--jobs J] [--seconds T] [--work W] [--programs FOLDER]";
 
-/// The number of cases between two saves of the progress, which is some seconds.
+/// The number of cases between two saves of the progress. They take some seconds.
 const CHUNK: u64 = 64;
 
 struct Call {
@@ -91,7 +94,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Runs the cases. Returns whether no fault was found.
+/// Runs the cases. Returns `true` if no fault was found.
 fn driven(call: &Call) -> Result<bool, String> {
     std::fs::create_dir_all(call.state.join("found")).map_err(|error| error.to_string())?;
     let mut tally = Tally::read(&call.state, call.seed)?;

@@ -1,4 +1,4 @@
-//! The record of runs and faults so far.
+//! The record of all runs and faults so far.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use evenhand_oracles::outside::End;
 use serde_json::{Value, json};
 
-/// The counts of one command.
+/// The counts of a command.
 #[derive(Debug, Default, Clone, PartialEq)]
 pub struct Row {
-    /// The runs by exit status; those that a signal ended come last.
+    /// The number of runs by exit status. Runs that a signal ended come last.
     pub ends: [u64; 5],
-    /// The duration of the longest run, in milliseconds.
+    /// The duration of the longest run in milliseconds.
     pub longest: u64,
 }
 
@@ -25,14 +25,14 @@ pub struct Tally {
     pub next: u64,
     pub runs: u64,
     pub rows: BTreeMap<String, Row>,
-    /// The faults: the number of the case, and the fault in words.
+    /// The faults, each with the number of its case and a description.
     pub found: Vec<(u64, String)>,
 }
 
 const STATE: &str = "state.json";
 
 impl Tally {
-    /// Reads the progress of an earlier run, if there is one.
+    /// Reads the progress of an earlier run. Returns an empty record if there is none.
     pub fn read(folder: &Path, seed: u64) -> Result<Self, String> {
         let fresh = Self { seed, ..Self::default() };
         let text = match std::fs::read_to_string(folder.join(STATE)) {
@@ -59,7 +59,7 @@ impl Tally {
         Ok(tally)
     }
 
-    /// Saves the progress in one step.
+    /// Saves the progress by replacing the file in one step.
     pub fn save(&self, folder: &Path) -> Result<(), String> {
         let rows: serde_json::Map<String, Value> = self
             .rows

@@ -1,4 +1,4 @@
-//! The dumps of a generated cluster in the format of each system.
+//! Writers of the dumps of a generated cluster in the format of each system.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{Amounts, MIB, Made, Task};
 
-/// The format of a system.
+/// The dump format of a system.
 pub(super) struct Form {
     pub(super) system: System,
     pub(super) resources: [&'static str; 3],
@@ -146,7 +146,7 @@ fn yunikorn(made: &mut Made) -> Vec<String> {
         let mut application = json!({"applicationID": format!("app-{}", task.name), "partition": "[id]default", "queueName": dotted(made, task.queue),
             "applicationState": "Running"});
         if let Some(s) = task.on {
-            // Newer versions also list the request of an allocation.
+            // Newer versions also list the requests for which an allocation exists.
             application["requests"] = json!([ask]);
             ask["nodeId"] = json!(made.servers[s].name);
             application["allocations"] = json!([ask]);
@@ -191,7 +191,7 @@ fn kubernetes(made: &Made, group: &str, is_fraction: bool) -> Vec<Value> {
     objects
 }
 
-/// Returns a list in JSON or in YAML, split into two files.
+/// Returns the objects as two lists, one for each file, in JSON or in YAML.
 fn files(made: &mut Made, mut objects: Vec<Value>) -> Vec<String> {
     let rest = objects.split_off(made.random.random_range(0..=objects.len()));
     let list =
@@ -275,7 +275,7 @@ fn kai(made: &mut Made) -> Vec<String> {
     if made.random.random_bool(0.5) {
         return files(made, objects);
     }
-    // The format of the scheduler's own snapshot has no kinds.
+    // The lists of the scheduler's own snapshot do not state kinds.
     let mut lists: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     for mut object in objects {
         let kind = object["kind"].as_str().unwrap().to_owned();

@@ -8,8 +8,8 @@ use crate::error::PaperError;
 use crate::instance::solve;
 use crate::ps_dsf::figure_5;
 
-/// Draws the CPU utilisation of two classes over time. PS-DSF is simulated by its procedure. For the other mechanisms
-/// it shows their allocations with and without user 4.
+/// Draws the CPU utilisation of two classes over time. PS-DSF is simulated by its distributed procedure. The
+/// other mechanisms are shown by their allocations with and without user 4.
 pub fn figure_6() -> Result<String, PaperError> {
     let problem = figure_5(&["2/15", "0.2"])?;
     let absence = Absence { user: 3, from: AWAY.0, to: AWAY.1 };

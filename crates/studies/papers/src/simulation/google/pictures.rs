@@ -32,7 +32,7 @@ fn utilisation(name: &str, (problem, run): &(Problem, Run), r: usize) -> Series 
     Series::new(name, points).without_marks(LineStyle::Solid)
 }
 
-/// Draws Figure 6a: the fraction of the jobs that finished within a time.
+/// Draws Figure 6a: the fraction of the jobs that finished within a time, as a function of the time.
 pub fn figure_6() -> Result<String, PaperError> {
     on_sample(|cloud| {
         let (_, best) = cloud.run(super::best_fit())?;
