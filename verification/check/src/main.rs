@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 fn usage<T>(what: &str) -> Result<T, Unusable> {
-    Err(Unusable { status: 2, what: format!("{what} (evenhand-check --help says what is expected)") })
+    Err(Unusable { status: 2, what: format!("{what} (run evenhand-check --help for the options)") })
 }
 
 fn run(mut arguments: impl Iterator<Item = String>) -> Result<ExitCode, Unusable> {
@@ -69,14 +69,14 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<ExitCode, Unusable
             _ => (&mut certificate, argument.clone()),
         };
         if value.is_empty() || place.replace(value).is_some() {
-            return usage(&format!("`{name}` is one too many, or without a value"));
+            return usage(&format!("`{name}` has no value, or is a second file or a repeated option"));
         }
     }
-    let Some(certificate) = certificate else { return usage("no certificate is named") };
+    let Some(certificate) = certificate else { return usage("expected the file of a certificate") };
     let is_known = matches!(format.as_deref(), None | Some("table" | "json"))
         && matches!(options.sharing.as_deref(), None | Some("rdm" | "tdm"));
     if !is_known {
-        return usage("--format is table or json, --sharing rdm or tdm");
+        return usage("--format: expected table or json; --sharing: expected rdm or tdm");
     }
     let files = [Some(&certificate), problem.as_ref(), allocation.as_ref()];
     if files.into_iter().flatten().filter(|name| *name == "-").count() > 1 {

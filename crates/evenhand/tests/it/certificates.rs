@@ -360,7 +360,7 @@ fn what_is_asked_of_a_certificate() {
     let none = r#"{"kind": "certificate", "version": 2, "problem": PROBLEM, "allocation": {"kind": "allocation", "tasks": {}}, "claims": [], "not_checked": []}"#;
     folder.write("c.json", none.replace("PROBLEM", FIGURE_1));
     let output = check(&[]).ends_with(1);
-    assert!(output.stdout.contains("nothing is claimed"), "{output:?}");
+    assert!(output.stdout.contains("the certificate has no claims"), "{output:?}");
 }
 
 /// A claim that is left out, or moved under `not_checked`, makes the certificate weaker but not wrong.

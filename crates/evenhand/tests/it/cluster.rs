@@ -71,7 +71,7 @@ fn certificates_are_held_against_what_their_reader_has() {
         ["check", "c.json", "--problem", "problem.json", "--allocation", "a.json", "--require", "limits"];
     let text = folder.run(&call).ends_with(0).stdout;
     for said in [
-        "queue `research` is below its fair share by a whole task, of `training`",
+        "queue `research` is below its fair share by a whole task of user `training`",
         "due: tree holds, margin 0",
         "held: limits holds",
     ] {
