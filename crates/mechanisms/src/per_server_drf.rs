@@ -53,7 +53,7 @@ const OF_PAIR: u64 = 140;
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
     let not_applicable = |why| MechanismError::NotApplicable { mechanism: PER_SERVER_DRF.info.id, why };
     if let Some(user) = problem.users().iter().find(|u| u.tasks().is_some()) {
-        let why = format!("it is defined for unlimited tasks, and user `{}` has a limit", user.name());
+        let why = format!("it is defined only for unlimited tasks, but user `{}` has a limit", user.name());
         return Err(not_applicable(why));
     }
     if let Some(server) = problem.servers().iter().find(|s| s.is_time_shared()) {

@@ -83,7 +83,7 @@ pub enum NotMeasured {
     #[error("users state rates: one more unit also changes the references of their shares")]
     Rates,
     /// The rule divides resources among groups and gives no tasks.
-    #[error("the rule `{0}` computes what groups are entitled to, and gives no tasks")]
+    #[error("the rule `{0}` computes entitlements of groups and gives no tasks")]
     NoTasks(String),
     /// The irrational answer is not enclosed precisely enough.
     #[error("{0} computed no answer that is close enough to the optimum to measure differences")]

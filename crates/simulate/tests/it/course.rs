@@ -294,5 +294,5 @@ fn what_is_no_allocation_is_refused() {
     assert!(course.moments[0].tasks[3] > course.moments[30].tasks[3]);
     document["policy"] = json!({"mechanism": "drfh"});
     let error = run_course(&read(&document).unwrap(), 0, None).unwrap_err();
-    assert!(error.to_string().contains("the users stand in groups"), "{error}");
+    assert!(error.to_string().contains("the users are in groups"), "{error}");
 }
