@@ -106,8 +106,8 @@ impl Limits {
             // The system kills the process without a reason if `ulimit -t` has set the soft and the hard limit to the same value.
             (Some(signal), _, Some(seconds)) if signal == Signal::KILL.as_raw() => {
                 format!(
-                    "the process was killed, as by the limit of {seconds} seconds of processor time that the shell sets \
-                     (ulimit -t)"
+                    "the process was killed, probably by the shell's limit of {seconds} seconds of processor time \
+                    (ulimit -t)"
                 )
             }
             (Some(signal), Some(bytes), _) if is_of_memory(signal) => {

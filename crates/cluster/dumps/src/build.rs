@@ -184,7 +184,8 @@ fn known_places(cluster: &mut Cluster) -> Result<(), ImportError> {
     if !is_known.is_empty() && !is_known.contains(&true) {
         let name = &cluster.places.entries()[0].0;
         let message = format!(
-            "no task runs on a server of the dump: there is no `{name}`; the files seem to be of different clusters"
+            "no task runs on a server of the dump: there is no server `{name}`; the files seem to be of different \
+            clusters"
         );
         return Err(ImportError::Dumps(evenhand_problem::printable(&message)));
     }

@@ -296,7 +296,7 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     if let Input::Allocation(problem) = &input {
         if !problem.groups().list().is_empty() {
             return Err(Failure::input(format!(
-                "{}: the users stand in groups, which solvers measured by `bench` cannot handle; remove the groups",
+                "{}: the users are in groups, which the solvers of this benchmark do not support: remove the groups",
                 path.display()
             )));
         }

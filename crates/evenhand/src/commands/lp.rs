@@ -45,7 +45,9 @@ fn text(path: &Path) -> Result<(String, String), Failure> {
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok((name, text)),
-        Err(error) => Err(Failure::input(format!("{name}: no UTF-8: {}", error.utf8_error()))),
+        Err(error) => {
+            Err(Failure::input(format!("{name}: the file is not UTF-8 text: {}", error.utf8_error())))
+        }
     }
 }
 

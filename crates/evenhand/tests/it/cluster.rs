@@ -170,7 +170,7 @@ fn input_that_is_none() {
         ("verdict absent.json", "absent.json"),
         ("verdict job.json", "snapshot"),
         ("verdict snap.json --tolerance 2", "--tolerance"),
-        ("what-if snap.json", "nothing is changed"),
+        ("what-if snap.json", "no option states a change"),
         ("what-if snap.json --set weight", "NAME.FIELD=VALUE"),
         ("what-if snap.json --set nobody.weight=2", "nobody.weight"),
         ("what-if snap.json --set batch.weight=-8", "-8"),
@@ -318,7 +318,7 @@ fn the_page_of_a_snapshot() {
     let problem = include_str!("../../../../examples/two-servers.json");
     folder.run_with(&["report", "-", "-m", "drfh", "-o", "problem.html"], problem).ends_with(0);
     folder.run_with(&["report", "-"], "{").ends_with(2);
-    folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
+    folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "for a snapshot, `report` takes only");
 }
 
 /// The dumps in `examples` are equal to the dumps that the test kit makes, and each of them has a verdict. The real

@@ -132,7 +132,7 @@ pub fn admit(
         check(trace, problem.n_types())?;
     }
     if problem.n_pools() != 1 {
-        return Err(AdmissionError::Setting("jobs are admitted into one pool of servers"));
+        return Err(AdmissionError::Setting("expected one pool of servers, into which jobs are admitted"));
     }
     if problem.configurations().is_some() && policy.needs_capacity() {
         return Err(AdmissionError::Setting(policy::NEEDS_CAPACITY));
@@ -141,7 +141,7 @@ pub fn admit(
     let mut policy: Box<dyn Admit + '_> = match policy {
         Policy::Dra { reserve } => Box::new(Dra::new(scenario, *reserve, Vec::new(), estimates)),
         Policy::Preempting { priorities, .. } if priorities.len() != problem.n_types() => {
-            return Err(AdmissionError::Setting("every type has a priority"));
+            return Err(AdmissionError::Setting("expected a priority for every job type"));
         }
         Policy::Preempting { reserve, priorities } => {
             Box::new(Dra::new(scenario, *reserve, priorities.clone(), estimates))

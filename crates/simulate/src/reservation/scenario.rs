@@ -72,16 +72,20 @@ impl AdmissionScenario {
     /// Checks that the numbers are valid.
     pub(super) fn check_numbers(&self) -> Result<(), AdmissionError> {
         if self.servers == 0 || self.servers > MOST_SERVERS {
-            return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
+            return Err(AdmissionError::Setting(
+                "expected 1 to 100,000 servers, into which jobs are admitted",
+            ));
         }
         let times = [self.horizon, self.from, self.every];
         if !times.iter().all(|time| time.is_finite() && *time >= 0.0) || self.every == 0.0 {
             return Err(AdmissionError::Setting(
-                "times are finite and at least 0, the distance of points above 0",
+                "expected finite times of at least 0, and a distance of points above 0",
             ));
         }
         if self.from >= self.horizon {
-            return Err(AdmissionError::Setting("rewards are averaged from a time before the horizon"));
+            return Err(AdmissionError::Setting(
+                "expected a time before the horizon, from which rewards are averaged",
+            ));
         }
         Ok(())
     }
