@@ -62,7 +62,7 @@ pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, Me
     }
     let classes_of = |user: &User| user.servers().map_or(problem.n_servers(), <[usize]>::len);
     let pairs = problem.users().iter().map(classes_of).sum::<usize>() as u64;
-    let _held = hold(pairs.saturating_mul(OF_PAIR), "what users have of every class");
+    let _held = hold(pairs.saturating_mul(OF_PAIR), "the table of tasks by user and class");
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut tasks = vec![Vec::new(); problem.n_users()];
     let mut doubles = vec![Vec::new(); problem.n_users()];

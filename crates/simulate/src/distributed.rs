@@ -184,7 +184,7 @@ impl<'p> Course<'p> {
             known: vec![vec![(0.0, 0); servers]; users],
             sums: vec![0.0; users],
             on_their_way: BinaryHeap::new(),
-            memory: Growing::new("the reports that are on their way"),
+            memory: Growing::new("the list of reports under way"),
             sent: 0,
             exact: Vec::new(),
         };
@@ -317,7 +317,7 @@ impl<'p> Course<'p> {
     }
 
     fn act(&mut self, j: usize, now: f64) {
-        charge(ACTION * self.present_index.len() as u64, "the actions of servers");
+        charge(ACTION * self.present_index.len() as u64, "the processing of the actions of servers");
         // A growing heap may reserve twice the memory of its entries.
         let reports = self.on_their_way.len() + self.present_index.len();
         self.memory.need(2 * (reports * size_of::<Report>()) as u64);

@@ -129,7 +129,7 @@ impl<'t> Reader<'_, 't> {
         scenario.trace = trace;
         // Servers of one name have a class for each of their capacities. A user that names the servers may
         // use all these classes.
-        let mut memory = Growing::new("the servers that users may use");
+        let mut memory = Growing::new("the list of servers that users may use");
         let mut all = 0;
         if let Some(names) = &names {
             for user in &mut scenario.users {

@@ -227,14 +227,17 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
         let may_use = &*by_rule.value(&shape.rule, open);
         // Many shapes have the same rule and demand, so the fitting classes are computed once for each pair.
         let own = *by_ask.value(&(shape.rule, shape.demand.clone()), || {
-            charge(((may_use.len() + 1) * shape.demand.len()) as u64, "the classes of users");
+            charge(
+                ((may_use.len() + 1) * shape.demand.len()) as u64,
+                "the processing of the classes of users",
+            );
             let fits = |i: &&usize| {
                 let capacity = &classes.list[**i].capacity;
                 shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
             };
             sets.place(&may_use.iter().filter(fits).copied().collect::<Vec<_>>(), || ())
         });
-        charge(1 + shape.demand.len() as u64, "the users");
+        charge(1 + shape.demand.len() as u64, "the processing of the users");
         let key = |classes: usize| UserKey {
             group: shape.group,
             demand: shape.demand.clone(),

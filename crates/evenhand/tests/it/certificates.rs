@@ -500,7 +500,7 @@ fn certify_leaves_out_what_needs_too_much_memory() {
     let axioms = ["--axiom", "feasible", "--axiom", "work-conserving", "--memory", "80MiB"];
     let certify = [&["certify", "problem.json", "a.json", "-o", "c.json"][..], &axioms].concat();
     let certified = folder.run(&certify).ends_with(3);
-    let why = "work-conserving is not checked: what is short for every user on every class is too large";
+    let why = "work-conserving is not checked: the table of the short rows of every user is too large";
     assert!(certified.stderr.contains(why), "{}", certified.stderr);
     let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
     assert!(certificate["not_checked"].as_array().unwrap().contains(&json!("work-conserving")));

@@ -99,7 +99,7 @@ names! { Score:
     Drf = "drf", "Global dominant share by weight";
     Tsf = "tsf", "Tasks by weight and by the tasks that fit on all servers";
     PsDsf = "ps-dsf", "Tasks by weight and by the tasks that fit on the empty server";
-    ResidualPsDsf = "rps-dsf", "Tasks by weight and by the tasks that fit on what is left of the server";
+    ResidualPsDsf = "rps-dsf", "Tasks by weight and by the tasks that fit on the free capacity of the server";
 }
 
 names! { ServerRule:

@@ -69,7 +69,7 @@ impl Cluster {
             kinds: Vec::new(),
             by_name: HashMap::new(),
             concerned: 0,
-            memory: Growing::new("the servers that come and go"),
+            memory: Growing::new("the list of servers that come and go"),
         }
     }
 
@@ -158,7 +158,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
     let name = fields.need("server")?;
     let (kind, is_new) = kind_of(document, name, fields.get("add").is_some() && capacity.is_some(), cluster)?;
     let concerned = cluster.kinds[kind].machines.len() + cluster.kinds[kind].classes.len();
-    charge(CONCERNED * concerned as u64, "the events of servers");
+    charge(CONCERNED * concerned as u64, "the processing of the events of servers");
     cluster.concerned += concerned;
     let (machines, changes) = (cluster.places.len(), cluster.places.n_changes() as u64);
     let added = fields.optional("add", count).ok().flatten().unwrap_or(0).min(MAX_SERVERS);

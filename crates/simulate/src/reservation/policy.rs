@@ -198,7 +198,7 @@ impl First {
             *self = Self { of_type: j, server: 0 };
         }
         while let Some(on) = jobs.get_mut(self.server) {
-            charge(OF_TYPE * on.len() as u64, "the jobs that are there at time 0");
+            charge(OF_TYPE * on.len() as u64, "the processing of the jobs that are present at time 0");
             on[j] += 1;
             if is_feasible(on) {
                 return Some(self.server);

@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
             running: vec![0; types],
             all: vec![0; types],
             ends_of_all: BinaryHeap::new(),
-            memory: Growing::new("the jobs that run"),
+            memory: Growing::new("the list of jobs that run"),
             result: Admission {
                 admitted: none.clone(),
                 rejected: none.clone(),
@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
     fn begin(&mut self, initial: &[Vec<f64>], policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         for (j, all) in initial.iter().enumerate() {
             for (fit, lasts) in all.iter().enumerate() {
-                charge(cost::START, "the jobs that are there at time 0");
+                charge(cost::START, "the processing of the jobs that are present at time 0");
                 let server = policy.begin(j).ok_or_else(|| AdmissionError::Initial {
                     name: self.scenario.problem.jobs()[j].name().to_owned(),
                     fit: fit as u64,
@@ -330,7 +330,7 @@ impl<'a> Run<'a> {
         choices: &mut Draw,
     ) -> Result<(), AdmissionError> {
         let j = job.of_type;
-        charge(cost::ARRIVAL + cost::START, "the arrivals");
+        charge(cost::ARRIVAL + cost::START, "the processing of the arrivals");
         self.count(j, job.at + job.lasts);
         let mut server = policy.admit(j, choices)?;
         if server.is_none() {
@@ -397,7 +397,7 @@ impl<'a> Run<'a> {
     fn end(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         let Some(Reverse((_, place, _))) = self.ends.pop() else { return Ok(()) };
         let Running { of_type: j, server, .. } = self.jobs[place];
-        charge(self.jobs_on[server][j].len() as u64, "the jobs that end");
+        charge(self.jobs_on[server][j].len() as u64, "the processing of the jobs that end");
         self.jobs_on[server][j].retain(|other| *other != place);
         self.remove(place);
         if let Some(source) = policy.leave(j, server)?

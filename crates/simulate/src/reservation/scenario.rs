@@ -217,7 +217,7 @@ impl Coming {
     /// remainder of an exponential time has the same distribution as the time.
     pub(super) fn initial_times(&self, seed: u64) -> Vec<Vec<f64>> {
         let first = self.initial.iter().sum::<u64>();
-        charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
+        charge(DRAW.saturating_mul(first), "the processing of the jobs that are present at time 0");
         let mut draw = Draw::new(seed, INITIAL);
         let of_type = |(count, mean): (&u64, &f64)| (0..*count).map(|_| draw.exponential(*mean)).collect();
         self.initial.iter().zip(&self.mean_times).map(of_type).collect()

@@ -91,8 +91,8 @@ pub fn schedule<R>(
             "{servers} single servers are too many: tasks are placed on them one by one"
         )));
     }
-    table(servers as usize, problem.n_resources(), OF_RESOURCE, "what is left of the servers");
-    table(servers as usize, problem.n_users().div_ceil(8), 1, "who fits on which server");
+    table(servers as usize, problem.n_resources(), OF_RESOURCE, "the table of free capacity by server");
+    table(servers as usize, problem.n_users().div_ceil(8), 1, "the table of users that fit on each server");
     let settings = Settings { rule: policy.rule, ..Settings::default() };
     without_class_limits(problem, TREE.info.id, "the simulation of queues does not support them")?;
     let forest = forest_of(whole, &settings)?;
@@ -212,7 +212,7 @@ impl<'f> Queues<'f> {
     fn serve(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
         let mut users: Vec<usize> = (0..self.waiting.len()).filter(|n| self.waits(*n)).collect();
         loop {
-            charge(TURN * (1 + users.len() as u64), "whose turn it is");
+            charge(TURN * (1 + users.len() as u64), "the choice of the user that is served next");
             // A user that cannot start a gang now cannot start one later in this loop, because usage only grows here.
             users.retain(|n| self.waits(*n) && self.can_start(*n));
             if users.is_empty() {
