@@ -107,9 +107,9 @@ fn questions(call: &Bench, seconds: f64, common: &Common) -> Result<Questions, F
             let suite = json!({"name": suite.name(), "programmes": cases.len()});
             Ok(Questions::limited(cases, &suite, call.exact_seconds.unwrap_or(NETLIB_SECONDS)))
         }
-        (_, Some(_)) => Err(Failure::input("--data goes with --suite netlib alone")),
+        (_, Some(_)) => Err(Failure::input("--data applies only to --suite netlib")),
         (_, None) if call.exact_seconds.is_some() => {
-            Err(Failure::input("--exact-seconds goes with --problem and --suite netlib alone"))
+            Err(Failure::input("--exact-seconds applies only to --problem and --suite netlib"))
         }
         (_, None) => Ok(Questions {
             cases: Box::new(suite::cases_of(suite, common.seed, &kinds)),
@@ -324,7 +324,8 @@ fn programme_case(name: &str, model: Model, common: &Common) -> Case {
         output::note(
             common,
             format!(
-                "{name}: some columns have to be integers; all answers are those of the relaxation without this"
+                "{name}: some columns have to be integers; all answers are for the relaxation, in which they may take \
+                fractions"
             ),
         );
     }

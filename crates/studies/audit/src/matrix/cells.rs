@@ -301,7 +301,7 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
 }
 
 fn refuted_by(found: &Found) -> String {
-    let how = if found.exhaustive { "one of all small problems" } else { "a larger problem made smaller" };
+    let how = if found.exhaustive { "one of all small problems" } else { "a larger problem, reduced" };
     format!("{}: {how}", crate::render::size(&found.problem))
 }
 
