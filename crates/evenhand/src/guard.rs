@@ -112,8 +112,8 @@ impl Limits {
             // process without stating a reason.
             (Some(signal), _, Some(seconds)) if signal == Signal::KILL.as_raw() => {
                 format!(
-                    "the process was killed, as by the limit of {seconds} seconds of processor time that the shell sets \
-                     (ulimit -t)"
+                    "the process was killed, probably by the shell's limit of {seconds} seconds of processor time \
+                    (ulimit -t)"
                 )
             }
             (Some(signal), Some(bytes), _) if is_of_memory(signal) => {

@@ -22,7 +22,7 @@ enum NoProgramme {
     Unshared,
     #[error(transparent)]
     Share(#[from] ShareError),
-    #[error("what tasks are worth is irrational: alpha is no whole number")]
+    #[error("the worth of tasks is irrational, because alpha is not a whole number")]
     Irrational,
     #[error("what tasks are worth has too many digits")]
     TooManyDigits,
@@ -67,7 +67,7 @@ impl<'a, 'b> Writer<'a, 'b> {
     fn claim(&self, claim: &Claim, export: &mut Exporter<'_>) -> Result<(), NoProgramme> {
         let label = label(claim, self.problem);
         if self.region.columns.is_empty() {
-            export.leave_out(label, "no user can be given anything: there is no variable");
+            export.leave_out(label, "no user can have tasks, so there is no variable");
             return Ok(());
         }
         if claim.axiom.is_about_optima() && self.problem.groups().have_limits() {
@@ -105,7 +105,7 @@ impl<'a, 'b> Writer<'a, 'b> {
                 }
             }
             _ if claim.holds.is_none() => export.leave_out(label, "the axiom does not apply"),
-            _ => export.leave_out(label, "the claim is no linear programme"),
+            _ => export.leave_out(label, "the claim is not a linear programme"),
         }
         Ok(())
     }

@@ -95,7 +95,7 @@ pub enum ExportError {
     #[error("users state `rates`, which are not exported")]
     Rates,
     /// No user can run on any server, so there are no variables.
-    #[error("there is nothing to write: no user can be given anything")]
+    #[error("no user can have tasks, so there is nothing to write")]
     Nothing,
     /// The checker that is verified in Coq does not support this claim.
     #[error("the claim `{what}` has no theorem: {why}")]

@@ -67,7 +67,10 @@ pub fn gavel(table: Input, jobs: Vec<Input>, options: &GavelOptions) -> Result<I
             if options.jobs.is_some_and(|most| rows >= most) {
                 break;
             }
-            charge(row.len() as u64 + 50 * (1 + rates.len() as u64), "the rows of the list of jobs");
+            charge(
+                row.len() as u64 + 50 * (1 + rates.len() as u64),
+                "the processing of the rows of the list of jobs",
+            );
             rows += 1;
             let error =
                 |message: String| ImportError::Record { file: file.clone(), line: line as u64 + 1, message };
@@ -104,7 +107,7 @@ fn text_of(input: Input) -> Result<(String, String), ImportError> {
         let limit = "more unpacked bytes than an importer accepts".to_owned();
         return Err(ImportError::TooLarge { file, line: 1, limit });
     }
-    charge(bytes, "the bytes of a table");
+    charge(bytes, "the processing of the bytes of a table");
     Ok((file, text))
 }
 

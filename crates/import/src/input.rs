@@ -295,7 +295,7 @@ impl Records {
             }
             self.line += 1;
             self.unpacked += read;
-            charge(ROW + read, "the rows of the table");
+            charge(ROW + read, "the processing of the rows of the table");
             if read > MAX_LINE_BYTES {
                 let limit = format!("more than {MAX_LINE_BYTES} bytes, the most that a line may have");
                 return Err(self.too_large(limit));

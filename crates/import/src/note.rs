@@ -21,7 +21,7 @@ pub enum Note {
     #[error("{0} tasks request no resource: left out")]
     NothingRequested(u64),
     /// The number of tasks that state only one of the two requests. The other request counts as 0.
-    #[error("{0} tasks state only one of the two requests: the other counts as 0")]
+    #[error("{0} tasks state only one of the two requests: the other one counts as 0")]
     RequestPartlyMissing(u64),
     /// A user whose tasks all have demands of 0. The user is left out.
     #[error("the {tasks} tasks of user `{user}` request no resource: left out")]

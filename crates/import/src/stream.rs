@@ -72,7 +72,12 @@ impl TraceStream {
     /// # Errors
     /// Returns an error in the same cases as [`TraceStream::tasks`].
     pub fn into_memory(self) -> Result<Trace, ImportError> {
-        evenhand_budget::table(self.len() as usize, 1, size_of::<TraceTask>(), "the tasks of the trace");
+        evenhand_budget::table(
+            self.len() as usize,
+            1,
+            size_of::<TraceTask>(),
+            "the list of tasks of the trace",
+        );
         let tasks = self.tasks()?.collect::<Result<_, _>>()?;
         Ok(Trace { users: self.users, tasks, notes: self.notes })
     }

@@ -103,8 +103,8 @@ pub static ALPHA: Mechanism = Mechanism {
 const PER_WEIGHT: Flag = Flag {
     name: "per-weight",
     takes: Takes::Nothing,
-    help: "alpha: divide by the weight within the utility, sum w g(x / w) (Kesidis, equation 5), in place of sum w g(x) \
-           (equation 15); the same for an exponent of 1",
+    help: "alpha: divide by the weight within the utility, sum w g(x / w) (Kesidis, equation 5), instead of sum w \
+        g(x) (equation 15); the same for an exponent of 1",
 };
 
 /// The objective of alpha fairness and the arithmetic of the answer.

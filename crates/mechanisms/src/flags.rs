@@ -91,8 +91,8 @@ pub const ORDER: Flag = Flag {
 pub const SECONDS: Flag = Flag {
     name: "seconds",
     takes: Takes::Number("S"),
-    help: "seconds for the exact answer; after them max-min mechanisms give levels between \
-           proven bounds, and others what they have by then or their answer in doubles (0: that at once)",
+    help: "time limit in seconds for the exact answer; then max-min mechanisms give levels between proven bounds, and \
+        others their best answer so far or their floating-point answer (0: at once)",
 };
 /// A method of PS-DSF or NJC.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

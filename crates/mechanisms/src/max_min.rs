@@ -296,11 +296,11 @@ fn allocate_with(
         return allocate(info, share, problem, flags.arithmetic);
     };
     if flags.arithmetic == Arithmetic::Float {
-        let why = "doubles prove no bounds: leave --float out".to_owned();
+        let why = "floating point proves no bounds: leave out --float".to_owned();
         return Err(MechanismError::Unreadable { option: SECONDS.name, why });
     }
     if problem.has_at_most() {
-        let why = "there are no bounds for problems with `at_most`: leave --seconds out".to_owned();
+        let why = "bounds are not available for problems with `at_most`: leave out --seconds".to_owned();
         return Err(MechanismError::Unreadable { option: SECONDS.name, why });
     }
     let coefficients = coefficients(info, share, problem)?;
@@ -315,7 +315,7 @@ fn allocate_with(
 
 /// Returns the error that a problem with limits of accelerators is solved in exact arithmetic alone.
 pub(crate) fn only_exact(info: &Info) -> MechanismError {
-    let why = "problems with `at_most` are solved in exact arithmetic alone: leave --float out".to_owned();
+    let why = "problems with `at_most` are solved only in exact arithmetic: leave out --float".to_owned();
     MechanismError::NotApplicable { mechanism: info.id, why }
 }
 

@@ -115,8 +115,7 @@ impl Mechanism {
         if problem.groups().list().is_empty() || self.takes("rule") {
             return Ok(());
         }
-        let why =
-            "the users stand in groups, which only `tree` shares by, and `fill` by whole tasks".to_owned();
+        let why = "the users are in groups, which only `tree` and `fill` support".to_owned();
         Err(MechanismError::NotApplicable { mechanism: self.info.id, why })
     }
 
@@ -126,10 +125,10 @@ impl Mechanism {
     fn check_rates(&self, problem: &Problem) -> Result<(), MechanismError> {
         let id = self.info.id;
         let why = if id == "tree" && problem.has_rates() {
-            "users state rates, and `tree` compares usage of resources"
+            "users state `rates`, which `tree` does not support because it compares usage of resources"
         } else if problem.has_at_most() && !KEEP_AT_MOST.contains(&id) {
-            "users state `at_most`, which this mechanism does not keep: use drfh, finish-time, cdrf, tsf, utilitarian or \
-             oef"
+            "users state `at_most`, which this mechanism does not support: use drfh, finish-time, cdrf, tsf, \
+            utilitarian or oef"
         } else {
             return Ok(());
         };

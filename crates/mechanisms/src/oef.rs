@@ -82,7 +82,7 @@ pub fn allocate(
     arithmetic: Arithmetic,
 ) -> Result<Outcome, MechanismError> {
     if arithmetic == Arithmetic::Float {
-        let why = "it is computed in exact arithmetic alone: leave --float out".to_owned();
+        let why = "it is computed only in exact arithmetic: leave out --float".to_owned();
         return Err(MechanismError::NotApplicable { mechanism: OEF.info.id, why });
     }
     check(problem, variant)?;

@@ -53,7 +53,7 @@ const OF_PAIR: u64 = 140;
 pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, MechanismError> {
     let not_applicable = |why| MechanismError::NotApplicable { mechanism: PER_SERVER_DRF.info.id, why };
     if let Some(user) = problem.users().iter().find(|u| u.tasks().is_some()) {
-        let why = format!("it is defined for unlimited tasks, and user `{}` has a limit", user.name());
+        let why = format!("it is defined only for unlimited tasks, but user `{}` has a limit", user.name());
         return Err(not_applicable(why));
     }
     if let Some(server) = problem.servers().iter().find(|s| s.is_time_shared()) {
@@ -62,7 +62,7 @@ pub fn allocate(problem: &Problem, arithmetic: Arithmetic) -> Result<Outcome, Me
     }
     let classes_of = |user: &User| user.servers().map_or(problem.n_servers(), <[usize]>::len);
     let pairs = problem.users().iter().map(classes_of).sum::<usize>() as u64;
-    let _held = hold(pairs.saturating_mul(OF_PAIR), "what users have of every class");
+    let _held = hold(pairs.saturating_mul(OF_PAIR), "the table of tasks by user and class");
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let mut tasks = vec![Vec::new(); problem.n_users()];
     let mut doubles = vec![Vec::new(); problem.n_users()];

@@ -243,7 +243,7 @@ fn words_of(list: &[(usize, Rational)]) -> u64 {
 
 /// Charges the work and the memory of `words` words before they are written.
 fn charge_words(words: u64) {
-    const WHAT: &str = "what users have that are alike";
+    const WHAT: &str = "the sum of the tasks of identical users";
     room(words.saturating_mul(8), WHAT);
     charge(words, WHAT);
 }

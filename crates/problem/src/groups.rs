@@ -119,22 +119,22 @@ pub enum Guarantees {
 }
 
 crate::names! { ShareOf:
-    Usage = "usage", "all that a group holds";
-    Surplus = "surplus", "what it holds beyond its guarantee";
+    Usage = "usage", "all usage of the group";
+    Surplus = "surplus", "usage of the group beyond its guarantee";
 }
 crate::names! { ShareOver:
     Cluster = "cluster", "the capacity of all servers";
-    Lendable = "lendable", "what can be had where the group stands";
+    Lendable = "lendable", "the most that the parent could have, minus amounts that its children keep back";
     Guarantee = "guarantee", "the guarantee of the group";
 }
 crate::names! { ZeroWeight:
     Last = "last", "the group comes after all its siblings";
-    Never = "never", "it gets nothing beyond its guarantee";
+    Never = "never", "the group gets nothing beyond its guarantee";
 }
 
 crate::names! { Guarantees:
-    First = "first", "they come before shares";
-    Compared = "compared", "only shares know them";
+    First = "first", "guarantees are served before shares are compared";
+    Compared = "compared", "guarantees count only in shares";
 }
 
 /// A group as stated, before it is checked.

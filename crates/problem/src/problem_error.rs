@@ -124,7 +124,7 @@ pub enum ProblemErrorKind {
     DemandsNothing(String),
     /// Rates are stated together with a field that they replace.
     #[error(
-        "`rates` cannot stand next to `{0}`: state the demand per accelerator in `demand`, and the rates"
+        "`rates` cannot be combined with `{0}`: state the demand per accelerator in `demand`, and the rates"
     )]
     RatesNextTo(&'static str),
     /// Rates are stated in a problem with groups.
@@ -158,11 +158,14 @@ pub enum ProblemErrorKind {
     CountMissing,
     /// Capacities or demands are stated together with a list of configurations.
     #[error(
-        "`{0}` cannot stand next to `configurations`: state either configurations, or capacities and demands"
+        "`{0}` cannot be combined with `configurations`: state either configurations, or capacities and demands"
     )]
     BesideConfigurations(&'static str),
     /// A group is its own ancestor.
-    #[error("group `{0}` stands in itself: expected parents that lead to a group without a parent")]
+    #[error(
+        "group `{0}` is its own parent, perhaps through other groups: expected parents that lead to a group without a \
+        parent"
+    )]
     GroupInItself(String),
     /// A group has too many ancestors.
     #[error("group `{0}` has more than {most} groups above it: expected at most {most}", most = MOST_DEPTH - 1)]

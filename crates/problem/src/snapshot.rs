@@ -260,7 +260,7 @@ pub struct Origin {
 /// The entry of [`Snapshot::not_modelled`] for guarantees that are sums over flavours. Shares of single flavours do
 /// not follow from such sums.
 pub const SUMMED_FLAVOURS: &str =
-    "nominal quotas by flavour: what is guaranteed is the sum over the flavours of a resource";
+    "nominal quotas by flavour: the guarantee is the sum over the flavours of a resource";
 
 /// A part of the cluster that was left out of the snapshot, or that counts differently in it.
 #[derive(Debug, Clone, PartialEq)]

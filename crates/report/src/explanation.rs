@@ -73,8 +73,8 @@ fn verdict(problem: &Problem, explanation: &Explanation) -> String {
     let is_whole = !explanation.one_more.is_empty();
     match explanation.verdict {
         ExplanationVerdict::FitsNowhere => format!("{name} fits on no server that it may use."),
-        ExplanationVerdict::NoTasks => format!("{name} asked for no tasks."),
-        ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it asked for."),
+        ExplanationVerdict::NoTasks => format!("{name} requests no tasks."),
+        ExplanationVerdict::Satisfied => format!("{name} has all the tasks that it requests."),
         ExplanationVerdict::AtMost => {
             let most = problem.users()[explanation.user].at_most();
             let most = most.map_or_else(String::new, |most| format!(" {most}"));

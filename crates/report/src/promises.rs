@@ -263,7 +263,8 @@ pub fn order(problem: &Problem, rule: Option<Rule>) -> String {
                 .to_owned()
         }
         Some(PerResource::Volcano) => {
-            "Volcano scales the guarantees of siblings down by one factor; priorities and weights do not count. What is only deserved is not promised by `proportion`."
+            "Volcano scales the guarantees of siblings down by one factor; priorities and weights do not count. \
+            `proportion` promises guarantees, but not deserved amounts."
                 .to_owned()
         }
         Some(PerResource::VolcanoCapacity) => {

@@ -260,7 +260,7 @@ pub fn sentence(problem: &Problem, settings: &Settings, of: &OfQueue, effect: &E
         text.push_str(&format!(" Fair shares that shrink: {}.", few(&lose, LOSERS)));
     }
     if effect.breaks_promises {
-        text.push_str(" Guarantees then exceed what there is (`evenhand explain --promises`).");
+        text.push_str(" Guarantees then exceed the capacity (`evenhand explain --promises`).");
     }
     if !effect.is_certified {
         text.push_str(" Not certified.");

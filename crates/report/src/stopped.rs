@@ -228,7 +228,7 @@ fn next(snapshot: &Snapshot, of: &Explanation) -> String {
                 "Next: `evenhand explain SNAPSHOT --task \"{name}\"` says whether it could start again now."
             )
         }
-        None => "Next: `evenhand verdict SNAPSHOT` shows who is below its fair share.".to_owned(),
+        None => "Next: `evenhand verdict SNAPSHOT` shows which queues are below their fair share.".to_owned(),
     }
 }
 

@@ -322,7 +322,7 @@ fn next(snapshot: &Snapshot, waits: &Waits) -> String {
                 "Next: `evenhand explain SNAPSHOT --task {name}` says what stops it now, and what would make it start."
             )
         }
-        None => "Next: `evenhand verdict SNAPSHOT` shows who is below its fair share.".to_owned(),
+        None => "Next: `evenhand verdict SNAPSHOT` shows which queues are below their fair share.".to_owned(),
     }
 }
 

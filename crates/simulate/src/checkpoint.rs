@@ -99,15 +99,16 @@ impl Checkpoint {
         let document: Value = serde_json::from_str(text)
             .map_err(|error| SimulateError::Checkpoint(format!("is cut off or damaged: {error}")))?;
         if document["kind"] != KIND {
-            return Err(bad("is no checkpoint of a simulation"));
+            return Err(bad("is not a checkpoint of a simulation"));
         }
         if document["version"] != VERSION {
             return Err(bad("was written by another version of the program"));
         }
         let number = |name: &str| document[name].as_u64().ok_or_else(|| bad("lacks a number"));
-        let words = document["words"].as_array().ok_or_else(|| bad("lacks its words"))?;
+        let words =
+            document["words"].as_array().ok_or_else(|| bad("lacks the state of the random numbers"))?;
         let words: Option<Vec<u64>> = words.iter().map(Value::as_u64).collect();
-        let words = words.ok_or_else(|| bad("has a word that is no number"))?;
+        let words = words.ok_or_else(|| bad("has an entry that is not a number"))?;
         if number("check")? != digest(words.iter().flat_map(|word| word.to_le_bytes())) {
             return Err(bad("is damaged"));
         }

@@ -107,16 +107,16 @@ pub fn follow(
     let impossible =
         |why: &str| Err(MechanismError::NotApplicable { mechanism: "ps-dsf", why: why.to_owned() }.into());
     if !(network.period > 0.0 && every > 0.0 && horizon.is_finite()) {
-        return impossible("period and distance of states are above 0, the horizon is finite");
+        return impossible("expected a period and a distance of states above 0, and a finite horizon");
     }
     if !(0.0..1.0).contains(&network.loss) {
-        return impossible("the part of lost reports is from 0 to below 1");
+        return impossible("expected a fraction of lost reports from 0 to below 1");
     }
     if !(network.step > 0.0 && network.step <= 1.0) {
-        return impossible("the step of a server is above 0 and at most 1");
+        return impossible("expected a step of a server above 0 and at most 1");
     }
     if problem.n_single_servers() > MAX_SERVERS {
-        return impossible("more than 10,000 servers are not followed one by one");
+        return impossible("expected at most 10,000 servers, because they are followed one by one");
     }
     in_time(until, TO_BEGIN, || Course::new(problem, network, seed))??.follow(absences, horizon, every, until)
 }
@@ -184,7 +184,7 @@ impl<'p> Course<'p> {
             known: vec![vec![(0.0, 0); servers]; users],
             sums: vec![0.0; users],
             on_their_way: BinaryHeap::new(),
-            memory: Growing::new("the reports that are on their way"),
+            memory: Growing::new("the list of reports under way"),
             sent: 0,
             exact: Vec::new(),
         };
@@ -317,7 +317,7 @@ impl<'p> Course<'p> {
     }
 
     fn act(&mut self, j: usize, now: f64) {
-        charge(ACTION * self.present_index.len() as u64, "the actions of servers");
+        charge(ACTION * self.present_index.len() as u64, "the processing of the actions of servers");
         // A growing heap may reserve twice the memory of its entries.
         let reports = self.on_their_way.len() + self.present_index.len();
         self.memory.need(2 * (reports * size_of::<Report>()) as u64);

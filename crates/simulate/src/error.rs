@@ -29,9 +29,7 @@ pub enum SimulateError {
     },
     /// A user may run on no machine with its first capacity. Shares are fractions of first capacities, so the
     /// user has no share.
-    #[error(
-        "user `{user}` may run on no machine with the capacity that it has first, so that it has no share"
-    )]
+    #[error("user `{user}` may run on none of the machines with their first capacity, so it has no share")]
     NoShare {
         /// The name of the user.
         user: String,
@@ -48,7 +46,7 @@ pub enum SimulateError {
     },
     /// The number of arriving tasks is not a multiple of the user's gang.
     #[error(
-        "user `{user}` runs gangs of {gang} tasks, and {tasks} come at time {at}: expected a multiple of {gang}"
+        "user `{user}` runs gangs of {gang} tasks, but {tasks} tasks arrive at time {at}: expected a multiple of {gang}"
     )]
     NoWholeGangs {
         /// The name of the user.
@@ -61,7 +59,9 @@ pub enum SimulateError {
         at: f64,
     },
     /// Random arrivals of a user never end.
-    #[error("the jobs of user `{user}` keep coming: give the scenario a `horizon`, or `poisson` an `until`")]
+    #[error(
+        "the jobs of user `{user}` arrive without end: give the scenario a `horizon`, or `poisson` an `until`"
+    )]
     Endless {
         /// The name of the user.
         user: String,
@@ -86,8 +86,8 @@ pub enum SimulateError {
     },
     /// Random jobs come closer to each other than neighbouring doubles.
     #[error(
-        "jobs of user `{user}` come {} apart in the mean, and times at {} are {} apart: times are kept in double \
-         precision, and would not go on",
+        "jobs of user `{user}` arrive {} apart on average, but near {} the times of double precision are {} apart: \
+        use a lower rate or an earlier end",
         plain(rate.recip()), plain(*at), plain(at.next_up() - at)
     )]
     TooDense {
@@ -99,7 +99,7 @@ pub enum SimulateError {
         at: f64,
     },
     /// There are more tasks than can be counted.
-    #[error("more than {limit} tasks come")]
+    #[error("more than {limit} tasks arrive, the most that are simulated")]
     TooManyTasks {
         /// The largest number of tasks, [`MAX_TASKS`](crate::MAX_TASKS).
         limit: u64,
@@ -131,7 +131,9 @@ pub enum SimulateError {
     #[error(transparent)]
     Late(#[from] Exceeded),
     /// Tasks or shares are too large for doubles.
-    #[error("what users have is beyond what doubles hold (1.8e308): measure resources in other units")]
+    #[error(
+        "amounts of users exceed the range of double precision (1.8e308): measure resources in other units"
+    )]
     Beyond,
     /// A time is beyond the times that a history can state.
     #[error("the run reaches the time {}: a history has times up to {} seconds", plain(*time), plain(*latest))]
@@ -142,10 +144,10 @@ pub enum SimulateError {
         latest: f64,
     },
     /// There are more runs on machines that come and go than can be numbered.
-    #[error("more than {0} tasks start: on servers that come and go each is numbered")]
+    #[error("more than {0} tasks start, the most that are numbered on servers that come and go")]
     TooManyRuns(u32),
     /// There are more jobs than can be numbered.
-    #[error("more than {0} jobs")]
+    #[error("more than {0} jobs arrive, the most that are simulated")]
     TooManyJobs(u32),
 }
 

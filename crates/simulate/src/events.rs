@@ -156,7 +156,7 @@ impl Heap {
             let value = (end.to_bits() >> (DIGIT * digit as u32)) as usize % VALUES;
             let group = &mut self.groups[digit * VALUES + value];
             let there = group.len();
-            charge(there as u64, "the tasks that stop");
+            charge(there as u64, "the processing of the tasks that stop");
             group.retain(|task| task.run != run);
             self.len -= there - group.len();
             if group.is_empty() {

@@ -11,7 +11,7 @@ use crate::duration::Duration;
 
 /// The largest time, rate or reward of a simulation. Sums of such numbers and of their squares are still doubles.
 pub(crate) const LARGEST: f64 = 1e100;
-pub(crate) const TOO_LARGE: &str = "simulations take numbers of at most 1e100";
+pub(crate) const TOO_LARGE: &str = "expected a number of at most 1e100";
 /// The largest number of tasks of a job, of drawn servers, and of slots.
 const MOST: u64 = 1_000_000_000_000;
 

@@ -87,11 +87,11 @@ impl<'t> Reader<'_, 't> {
         let resources = resources(&fields, trace.as_ref())?;
         let usage = policy::usage(document, fields.need("policy")?, &resources)?;
         let Servers { classes, changing, notes } = stated;
-        let taken = "`servers` takes the machine events of its trace already";
+        let taken = "`servers` already takes the machine events of its trace";
         fields.refuse("events", changing.is_some(), taken)?;
         let events = |_: &_, raw| events::events(document, raw, &classes, &resources);
         let changing = fields.optional("events", events)?.or(changing);
-        let why = "servers that are drawn are there all the time: no events tell of them";
+        let why = "servers that are drawn are present all the time and cannot have events";
         fields.refuse("draw_servers", changing.is_some(), why)?;
         let names = changing.as_ref().map(|changing| changing.classes.clone());
         let (servers, machines) = match changing {
@@ -116,7 +116,11 @@ impl<'t> Reader<'_, 't> {
             has_history: false,
         };
         let brings_users = !matches!(trace, None | Some(TraceFile::Tasks(_)));
-        fields.refuse("users", brings_users, "`users` beside a `trace` that brings its own")?;
+        fields.refuse(
+            "users",
+            brings_users,
+            "`users` cannot be combined with a `trace` that states its own users",
+        )?;
         if !brings_users {
             for raw in document.list(fields.need("users")?)? {
                 users::user(document, raw, trace.is_some(), &mut scenario)?;
@@ -125,7 +129,7 @@ impl<'t> Reader<'_, 't> {
         scenario.trace = trace;
         // Servers of one name have a class for each of their capacities. A user that names the servers may
         // use all these classes.
-        let mut memory = Growing::new("the servers that users may use");
+        let mut memory = Growing::new("the list of servers that users may use");
         let mut all = 0;
         if let Some(names) = &names {
             for user in &mut scenario.users {

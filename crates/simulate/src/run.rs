@@ -212,7 +212,7 @@ impl<'a> Simulation<'a> {
             placed: Vec::new(),
             runs: BTreeMap::new(),
             cluster,
-            memory: Growing::new("what runs and waits, and the jobs that are done,"),
+            memory: Growing::new("the state of the tasks and jobs of the simulation"),
             n_placed: 0,
             hash: 0,
             events: 0,
@@ -257,7 +257,7 @@ impl<'a> Simulation<'a> {
             }
             let now = self.now;
             if next < now {
-                let source_name = "the arrivals".to_owned();
+                let source_name = "the processing of the arrivals".to_owned();
                 return Err(SimulateError::OutOfOrder { source_name, before: now, now: next });
             }
             self.process_events(next, source)?;
@@ -356,7 +356,7 @@ impl<'a> Simulation<'a> {
     }
 
     fn next(&mut self, source: &mut dyn Source) -> Result<Option<Arrival>, SimulateError> {
-        charge(cost::ARRIVAL, "the arrivals");
+        charge(cost::ARRIVAL, "the processing of the arrivals");
         let arrival = source.next()?;
         self.arrivals_read += u64::from(arrival.is_some());
         Ok(arrival)
@@ -503,7 +503,7 @@ impl<'a> Simulation<'a> {
         let mut placed = std::mem::take(&mut self.placed);
         self.scheduler.fill(&mut placed)?;
         self.need(placed.len());
-        charge(cost::START.saturating_mul(placed.len() as u64), "the tasks that start");
+        charge(cost::START.saturating_mul(placed.len() as u64), "the processing of the tasks that start");
         if !self.scheduler.runs().is_empty() || !self.scheduler.stopped().is_empty() {
             self.stop_runs(now);
             self.start_runs(&placed, now);

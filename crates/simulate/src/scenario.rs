@@ -196,7 +196,7 @@ fn drawn(classes: &[ServerSpec], number: u64, draw: &mut Draw) -> Vec<ServerSpec
     });
     let sums: Vec<u64> = sums.collect();
     let mut counts = vec![0_u64; classes.len()];
-    charge(10 * DRAW * number, "the servers that are drawn");
+    charge(10 * DRAW * number, "the processing of the servers that are drawn");
     for _ in 0..number {
         let at = draw.below(sums.last().copied().unwrap_or(0));
         if let Some(count) = counts.get_mut(sums.partition_point(|sum| *sum <= at)) {

@@ -60,7 +60,7 @@ impl Amounts {
             problem.n_users(),
             problem.n_resources(),
             size_of::<f64>(),
-            "what users take of every resource",
+            "the table of usage by user and resource",
         );
         let part = |n: usize| {
             let demand = problem.users()[n].base_demand();

@@ -186,7 +186,7 @@ impl Usage {
                         youngest * (1.0 - of_sample.powf(count)) / (1.0 - of_sample)
                     }
                 };
-                charge(self.samples.len() as u64, "the samples of a window");
+                charge(self.samples.len() as u64, "the processing of the samples of a window");
                 self.total = self.samples.iter().map(|run| run.2 * weight(run)).sum();
             }
         }

@@ -138,7 +138,7 @@ pub fn attempt<T: Send>(limits: &Limits, work: impl FnOnce() -> Result<T, Fault>
         Err(payload) => {
             let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-            Err(Fault::defect(words.unwrap_or_else(|| "it stopped without a word".to_owned())))
+            Err(Fault::defect(words.unwrap_or_else(|| "it stopped without a message".to_owned())))
         }
     }
 }

@@ -241,7 +241,7 @@ fn paths(pattern: &str, folder: &Path, all: &mut Vec<Entry>) -> Result<(), Strin
     let whole =
         if pattern.starts_with('/') { pattern.to_owned() } else { format!("{within}{separator}{pattern}") };
     let mut found = Vec::new();
-    for path in glob::glob(&whole).map_err(|error| format!("`{pattern}` is no pattern: {error}"))? {
+    for path in glob::glob(&whole).map_err(|error| format!("`{pattern}` is not a valid pattern: {error}"))? {
         let path = path.map_err(|error| error.to_string())?;
         let path = path.strip_prefix(folder).map(Path::to_path_buf).unwrap_or(path);
         let path = path.into_os_string().into_string();

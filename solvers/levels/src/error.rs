@@ -11,10 +11,10 @@ pub enum LevelsError {
     #[error(transparent)]
     Lp(#[from] LpError),
     /// The deadline has passed.
-    #[error("no exact answer in the time that was given")]
+    #[error("the time was up before an exact answer was found")]
     OutOfTime,
     /// Rounding hides which users are blocked.
-    #[error("doubles do not tell who is blocked")]
+    #[error("floating point does not show which users are blocked")]
     Uncertain,
     /// The rounds of a lexicographic maximum made no progress.
     #[error("round {round}: no user could be proven blocked")]

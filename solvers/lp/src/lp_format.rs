@@ -107,7 +107,10 @@ pub fn read(text: &str) -> Result<Model, FormatError> {
             rest = &rest[length..];
             if next == Section::Refused {
                 let name = line.trim();
-                return wrong(number, format!("the section `{name:.40}` has no place in a linear programme"));
+                return wrong(
+                    number,
+                    format!("the section `{name:.40}` is not supported in a linear programme"),
+                );
             }
             if matches!(next, Section::Objective(_)) && section != Section::Start {
                 return wrong(number, "a second objective");
@@ -165,7 +168,7 @@ fn tokenise(line: &str, number: u64, tokens: &mut Tokens) -> Result<(), FormatEr
                 let length = length_of_number(rest);
                 match parse(&rest[..length]) {
                     Some(value) => (Token::Number(value), length),
-                    None => return wrong(number, format!("`{:.40}` is no number", &rest[..length])),
+                    None => return wrong(number, format!("`{:.40}` is not a number", &rest[..length])),
                 }
             }
             first if is_of_name(first) => {
@@ -302,7 +305,7 @@ impl<'t> Cursor<'t> {
                     sum.terms.push((value, name.clone()));
                 }
                 Some(Token::Other('[')) => {
-                    return self.wrong("a linear expression (quadratic terms have no place here)");
+                    return self.wrong("a linear expression (quadratic terms are not supported)");
                 }
                 _ if is_first && !any => return self.wrong("a term such as `3 x`"),
                 _ => return self.wrong("a term after the sign"),
@@ -404,7 +407,9 @@ impl Builder {
     fn known(&self, name: &str, line: u64) -> Result<usize, FormatError> {
         match self.columns.get(name) {
             Some(at) => Ok(*at),
-            None => wrong(line, format!("`{name:.60}` is no column of the objective or a row")),
+            None => {
+                wrong(line, format!("the column `{name:.60}` appears neither in the objective nor in a row"))
+            }
         }
     }
 

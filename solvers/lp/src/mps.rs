@@ -120,7 +120,7 @@ pub fn read(mut text: impl BufRead) -> Result<Model, FormatError> {
             return reader
                 .wrong(format!("more than {MOST_BYTES_OF_A_LINE} bytes, the most that a line may have"));
         }
-        let Ok(line) = std::str::from_utf8(&bytes) else { return reader.wrong("no UTF-8") };
+        let Ok(line) = std::str::from_utf8(&bytes) else { return reader.wrong("the line is not UTF-8 text") };
         let line = line.trim_end();
         if line.is_empty() || line.starts_with('*') {
             continue;
@@ -299,7 +299,7 @@ impl Reader {
             _ => (field(line, 14, 22), Some(line.get(24..).unwrap_or_default().trim()).filter(|_| has_value)),
         };
         let Some(&at) = self.columns.get(&name) else {
-            return self.wrong(format!("a bound of `{name}`, which is no column"));
+            return self.wrong(format!("a bound of `{name}`, but there is no such column"));
         };
         let value = value.map(|value| self.number(value)).transpose()?;
         let end = |value: Option<Rational>| value.filter(|value| !is_infinite(value));
@@ -393,7 +393,7 @@ impl Reader {
 
     fn pair(&mut self, row: &str, value: &str) -> Result<(RowOf, Rational), FormatError> {
         let Some(of) = self.rows.get(row).copied() else {
-            return self.wrong(format!("`{row}` is no row"));
+            return self.wrong(format!("there is no row `{row}`"));
         };
         Ok((of, self.number(value)?))
     }
@@ -403,8 +403,10 @@ impl Reader {
         if self.digits > MOST_DIGITS {
             return self.wrong(format!("the numbers have more than {MOST_DIGITS} digits together"));
         }
-        parse(text)
-            .ok_or_else(|| FormatError::Line { line: self.line, message: format!("`{text}` is no number") })
+        parse(text).ok_or_else(|| FormatError::Line {
+            line: self.line,
+            message: format!("`{text}` is not a number"),
+        })
     }
 
     fn finish(mut self) -> Result<Model, FormatError> {

@@ -102,7 +102,7 @@ fn wrong<T>(line: usize, message: impl Into<String>) -> Result<T, StatedError> {
 
 fn number(line: usize, text: &str) -> Result<Rational, StatedError> {
     let parsed = parse(text).or_else(|| parse_result(text).ok());
-    parsed.map_or_else(|| wrong(line, format!("`{text:.40}` is no finite number")), Ok)
+    parsed.map_or_else(|| wrong(line, format!("`{text:.40}` is not a finite number")), Ok)
 }
 
 impl Reader<'_> {

@@ -97,14 +97,14 @@ impl Allocation {
         arithmetic.word(&["exact", "float"])?;
         let mut placements = on_servers.given().map(|raw| placements(raw, problem)).transpose()?;
         if placements.as_ref().is_some_and(|placements| !are_servers(placements, problem)) {
-            return on_servers.wrong("a server is given twice, or is not there");
+            return on_servers.wrong("the placements name a server twice, or a server that does not exist");
         }
         placements.iter_mut().for_each(|placements| placements.retain(|server| !server.tasks.is_empty()));
         let sums = placements.as_ref().map(|placements| sums(placements, problem));
         let stated = by_class.given().map(|raw| tasks(raw, problem)).transpose()?;
         let tasks = match (stated, sums) {
             (Some(stated), Some(sums)) if stated != sums => {
-                return by_class.wrong("the tasks are not the sums of the placements");
+                return by_class.wrong("the field `tasks` differs from the sums of the placements");
             }
             (Some(tasks), _) | (None, Some(tasks)) => tasks,
             (None, None) => return raw.wrong("the field `tasks` is missing"),

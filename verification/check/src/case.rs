@@ -154,7 +154,7 @@ impl<'a> Case<'a> {
             for (name, raw) in raw {
                 let is_time = name == "time" && self.row(i, None).is_some();
                 let resource = if is_time { None } else { Some(self.problem.resources.find(name, raw)?) };
-                let none = || raw.wrong(format!("the server has no `{name}` that is shared"));
+                let none = || raw.wrong(format!("this server has no resource `{name}` that users share"));
                 rows.push((self.row(i, resource).map_or_else(none, Ok)?, raw.computed()?));
             }
         }
@@ -296,6 +296,6 @@ impl<'j> Claim<'j> {
 
     /// Returns the evidence. Returns a fault if there is none.
     pub fn required_evidence(&self) -> Checked<&'j Json<'j>> {
-        ensure(!self.has_none(), "there is no evidence").map(|()| self.evidence)
+        ensure(!self.has_none(), "the claim has no evidence").map(|()| self.evidence)
     }
 }

@@ -44,25 +44,27 @@ impl<'j> Certificate<'j> {
         let [_, version, problem, allocation, tolerated, stated, unchecked] =
             raw.fields("kind version problem allocation tolerance? claims not_checked")?;
         if version.number()? != 2 {
-            return version.wrong("expected version 2; `certify` writes those of version 1 anew");
+            return version.wrong("expected version 2: run `evenhand certify` again to convert version 1");
         }
         let problem = Problem::read(problem)?;
         work::has_problem();
         let (allocation, stated_hash) = Allocation::read(allocation, false, &problem)?;
         let tolerance = tolerated.given().map_or(Ok(Rational::new()), Json::number)?;
         if !(0..1).contains(&tolerance) {
-            return tolerated.wrong("a tolerance is a number from 0 to below 1");
+            return tolerated.wrong("expected a number of at least 0 and below 1");
         }
         let read = |raw| Claim::read(raw, &problem);
         let claims = stated.list()?.iter().map(read).collect::<Checked<Vec<_>>>()?;
         if claims.iter().filter(|claim| claim.axiom == "proportional").count() > MOST_PROPORTIONAL {
-            return stated.wrong(format!("more than {MOST_PROPORTIONAL} claims of `proportional`"));
+            return stated.wrong(format!(
+                "found more than {MOST_PROPORTIONAL} claims of `proportional`, the most that are accepted"
+            ));
         }
         let names = unchecked.list()?;
         let axiom = |raw| axiom_named(raw).map(|at| AXIOMS[at].0);
         let not_checked = names.iter().map(axiom).collect::<Checked<HashSet<_>>>()?;
         if not_checked.len() < names.len() {
-            return unchecked.wrong("an axiom is named twice");
+            return unchecked.wrong("the list names an axiom twice");
         }
         let hashes = OnceLock::new();
         Ok(Self { hashes, problem, allocation, tolerance, claims, not_checked, stated_hash })
@@ -90,7 +92,8 @@ impl<'j> Certificate<'j> {
                 return judged;
             }
             let may_be = is_feasible || matches!(claim.axiom, "feasible" | "integer-feasible");
-            let may_be = ensure(may_be, "the allocation is infeasible, and more is claimed of it");
+            let may_be =
+                ensure(may_be, "the allocation is infeasible, so it may have no claim except `feasible`");
             first = first.and(may_be).and(judged);
         }
         self.check_form(judged.len()).and(first)
@@ -98,12 +101,15 @@ impl<'j> Certificate<'j> {
 
     /// Checks the formal conditions of a certificate. `distinct` is the number of different claims.
     fn check_form(&self, distinct: usize) -> Checked<()> {
-        ensure(!self.claims.is_empty(), "nothing is claimed")?;
+        ensure(!self.claims.is_empty(), "the certificate has no claims")?;
         let is_its = self.stated_hash.is_none_or(|stated| stated == self.hashes().0);
-        ensure(is_its, "problem_sha256 of the allocation is not that of the problem")?;
-        ensure(distinct == self.claims.len(), "something is claimed twice")?;
+        ensure(
+            is_its,
+            "the allocation is for another problem: its `problem_sha256` differs from the hash of `problem`",
+        )?;
+        ensure(distinct == self.claims.len(), "the certificate has two claims of the same axiom")?;
         let is_not_checked = self.claims.iter().any(|claim| self.not_checked.contains(claim.axiom));
-        ensure(!is_not_checked, "something is claimed, and said not to be checked")
+        ensure(!is_not_checked, "an axiom has a claim and is also listed as not checked")
     }
 
     /// Returns the requirements of the reader that the certificate does not meet.
@@ -123,12 +129,13 @@ impl<'j> Certificate<'j> {
                 Ok((allocation == self.allocation, hash.is_none_or(|hash| known.iter().any(|of| of == hash))))
             })?;
             unmet.extend((!is_same).then(|| "the certificate is about another allocation".to_owned()));
-            let other = "the allocation is of another problem than the certificate (its problem_sha256)";
+            let other =
+                "the allocation is for another problem than the certificate: its `problem_sha256` differs";
             unmet.extend((!is_of_problem).then(|| other.to_owned()));
         }
         let by_time = self.allocation.by_time;
         if options.sharing.as_ref().map_or(by_time, |sharing| (sharing == "tdm") != by_time) {
-            let time = "shared by time (tdm), which has to be asked for";
+            let time = "shared by time (tdm), which the reader did not allow (--sharing tdm)";
             unmet.push(format!("the servers are {}", if by_time { time } else { "divided (rdm)" }));
         }
         let most = match options.max_tolerance.as_ref().map(|text| parse(text, STATED)) {
@@ -146,11 +153,11 @@ impl<'j> Certificate<'j> {
             let claim = self.claims.iter().find(|claim| claim.name(&self.problem) == name);
             let instead = match claim.map(|claim| claim.holds) {
                 Some(Some(true)) => continue,
-                Some(Some(false)) => "claimed to be violated",
-                Some(None) => "claimed not to apply",
-                None => "not claimed",
+                Some(Some(false)) => "the certificate claims that it is violated",
+                Some(None) => "the certificate claims that it does not apply",
+                None => "the certificate has no claim about it",
             };
-            unmet.push(format!("`{text}` is required, and {instead}"));
+            unmet.push(format!("`{text}` is required, but {instead}"));
         }
         Ok(unmet)
     }
@@ -168,7 +175,8 @@ impl<'j> Certificate<'j> {
         let (least, most) = (short(&least), short(&most));
         let name = &self.problem.user_names.list[user];
         format!(
-            "; in the optimum every user has at least {least} and at most {most} times what it has here, and `{name}` is least certain"
+            "; in the optimum every user has at least {least} and at most {most} times its level here, and the level \
+            of `{name}` is least certain"
         )
     }
 

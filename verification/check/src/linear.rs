@@ -182,12 +182,18 @@ impl Programme {
 
     fn is_feasible(&self, x: &Amounts) -> Checked<()> {
         for (row, value) in self.activities(x)?.iter().enumerate() {
-            ensure(self.row_bounds[row].hold(value), &format!("row `{}` is violated", self.rows.list[row]))?;
+            ensure(
+                self.row_bounds[row].hold(value),
+                &format!("the point violates row `{}`", self.rows.list[row]),
+            )?;
         }
         let zero = Rational::new();
         for (j, bounds) in self.column_bounds.iter().enumerate() {
             let is_within = bounds.hold(at(x, j).unwrap_or(&zero));
-            ensure(is_within, &format!("column `{}` is outside of its bounds", self.columns.list[j]))?;
+            ensure(
+                is_within,
+                &format!("the point is outside the bounds of column `{}`", self.columns.list[j]),
+            )?;
         }
         Ok(())
     }
@@ -267,13 +273,22 @@ impl Statement {
             Self::Optimal { objective, x, y } => {
                 context("x", programme.is_feasible(x))?;
                 let cost = programme.cost(x)?;
-                ensure(programme.objective(&cost) == *objective, "the objective of the point is another")?;
+                ensure(
+                    programme.objective(&cost) == *objective,
+                    "the objective of the point differs from the stated objective",
+                )?;
                 let bound = context("y", programme.bound(y, true))?;
-                ensure(bound == cost, "the bound of the prices is not the objective of the point")
+                ensure(
+                    bound == cost,
+                    "the bound that the prices prove differs from the objective of the point",
+                )
             }
             Self::Infeasible { y } => {
                 let bound = context("y", programme.bound(y, false))?;
-                ensure(bound > 0, "the bound of the prices without costs is not above 0")
+                ensure(
+                    bound > 0,
+                    "the prices do not prove a contradiction: their bound without costs is not above 0",
+                )
             }
             Self::Empty { is_row, at } => {
                 let of = if *is_row { &programme.row_bounds[*at] } else { &programme.column_bounds[*at] };
@@ -300,7 +315,9 @@ impl Statement {
 /// Judges a certificate of a linear programme.
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     if options.allocation.is_some() || options.max_tolerance.is_some() || options.sharing.is_some() {
-        return Err(Unusable::usage("only --problem and --require can be asked of such a certificate"));
+        return Err(Unusable::usage(
+            "a certificate of a linear programme takes only the options --problem and --require",
+        ));
     }
     let unusable = |fault: Fault| file.unusable(raw, fault);
     let read = || -> Checked<(Programme, String, Statement)> {
@@ -325,10 +342,13 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
             let what = format!("--require {text}: expected `optimal`, `infeasible` or `unbounded`");
             return Err(Unusable::usage(&what));
         }
-        unmet.extend((text != statement.word()).then(|| format!("`{text}` is required, and not claimed")));
+        unmet.extend(
+            (text != statement.word())
+                .then(|| format!("`{text}` is required, but the certificate claims another status")),
+        );
     }
     let verify = || {
-        ensure(stated_hash == hash, "sha256: the programme has another hash")?;
+        ensure(stated_hash == hash, "`sha256` differs from the hash of the programme")?;
         statement.verify(&programme)
     };
     let reason = file.reason(raw, unmet, verify())?;
@@ -338,7 +358,7 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     let integers = programme.integers.iter().filter(|is_integer| **is_integer).count();
     if integers > 0 {
         about.push(format!(
-            "of the relaxation: that {integers} columns have to be integers is not part of the claim"
+            "the claim is about the relaxation: {integers} integer columns may take fractions"
         ));
     }
     let described = [quoted(&programme.name), rows.to_string(), columns.to_string(), quoted(&hash)];

@@ -13,17 +13,17 @@ Verifies a certificate of fairness, of a ratio or a worst load, or of a running 
   CERTIFICATE              the file to check; - reads standard input
   --problem PROBLEM        refuse a certificate that is not about this problem
   --allocation ALLOCATION  refuse a certificate that is not about this allocation
-  --require AXIOM[:PARAMETER]  refuse one that does not claim it to hold, as in max-min:drfh; of a ratio or
-                           worst load: exact, or ratio:A for at least the part A; of a running
-                           cluster also rule:NAME, as in rule:kai; may be given several times
+  --require AXIOM[:PARAMETER]  refuse a certificate that does not claim this axiom to hold, such as max-min:drfh;
+                           for a ratio or worst load: exact, or ratio:A for a ratio of at least A; for a
+                           running cluster also rule:NAME, such as rule:kai; may be given several times
   --max-tolerance T        refuse a larger tolerance (default: 1e-6)
-  --sharing rdm|tdm        refuse resources that are not divided (rdm, default), or time that is not (tdm)
-  --format table|json      how to say it (default: table)
-  -h, --help               this text
-  -V, --version            the version
+  --sharing rdm|tdm        how servers must be shared: rdm divides resources (default), tdm divides time
+  --format table|json      output format (default: table)
+  -h, --help               show this help
+  -V, --version            show the version
 
-Exit status: 0 valid, whatever it claims; 1 false, or not what is asked for; 2 usage or unreadable; 3 too
-large to be checked, or the output cannot be written.";
+Exit status: 0 valid (read what is claimed); 1 false, or a requirement is not met; 2 wrong usage or
+unreadable file; 3 too large to be checked, or the output cannot be written.";
 
 /// The largest size of a file, in bytes.
 const MOST_BYTES: u64 = 1 << 30;
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 fn usage<T>(what: &str) -> Result<T, Unusable> {
-    Err(Unusable { status: 2, what: format!("{what} (evenhand-check --help says what is expected)") })
+    Err(Unusable { status: 2, what: format!("{what} (run evenhand-check --help for the options)") })
 }
 
 fn run(mut arguments: impl Iterator<Item = String>) -> Result<ExitCode, Unusable> {
@@ -69,14 +69,14 @@ fn run(mut arguments: impl Iterator<Item = String>) -> Result<ExitCode, Unusable
             _ => (&mut certificate, argument.clone()),
         };
         if value.is_empty() || place.replace(value).is_some() {
-            return usage(&format!("`{name}` is one too many, or without a value"));
+            return usage(&format!("`{name}` has no value, or is a second file or a repeated option"));
         }
     }
-    let Some(certificate) = certificate else { return usage("no certificate is named") };
+    let Some(certificate) = certificate else { return usage("expected the file of a certificate") };
     let is_known = matches!(format.as_deref(), None | Some("table" | "json"))
         && matches!(options.sharing.as_deref(), None | Some("rdm" | "tdm"));
     if !is_known {
-        return usage("--format is table or json, --sharing rdm or tdm");
+        return usage("--format: expected table or json; --sharing: expected rdm or tdm");
     }
     let files = [Some(&certificate), problem.as_ref(), allocation.as_ref()];
     if files.into_iter().flatten().filter(|name| *name == "-").count() > 1 {

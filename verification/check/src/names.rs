@@ -28,7 +28,7 @@ impl Names {
         for name in names {
             let text = name.text()?.to_owned();
             if text.is_empty() || position.insert(text.clone(), list.len()).is_some() {
-                return name.wrong(format!("the {what} `{text}` is named twice, or has no name"));
+                return name.wrong(format!("the {what} `{text}` is named twice, or its name is empty"));
             }
             list.push(text);
         }

@@ -42,7 +42,9 @@ impl Json<'_> {
     /// Reads a stated number that is at least 0. The number may have a suffix if it is a string.
     pub fn quantity(&self) -> Checked<Rational> {
         let number = self.parsed(|text| match suffix(text) {
-            Some((bare, _)) if bare.contains(['/', 'e', 'E']) => Err("a suffix beside a quotient or `e`"),
+            Some((bare, _)) if bare.contains(['/', 'e', 'E']) => {
+                Err("a suffix cannot follow a quotient or an exponent")
+            }
             Some((bare, factor)) => Ok(parse(bare, STATED)? * factor),
             None => parse(text, STATED),
         })?;
@@ -94,12 +96,12 @@ pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
     if mantissa.bytes().filter(u8::is_ascii_digit).count() as u64 > most {
-        return Err("a number with too many digits");
+        return Err("the number has too many digits");
     }
     let value = if let Some((above, below)) = unsigned.split_once('/') {
         let (above, below) = (integer(above)?, integer(below)?);
         if below.is_zero() {
-            return Err("a quotient with a zero denominator");
+            return Err("the denominator is 0");
         }
         Rational::from((above, below))
     } else if is_digits(unsigned) {
@@ -110,7 +112,7 @@ pub fn parse(text: &str, most: u64) -> Result<Rational, &'static str> {
         let value = Rational::from((integer(fraction)?, parts)) + integer(whole)?;
         let size = exponent.strip_prefix(['-', '+']).unwrap_or(exponent);
         let size = if is_digits(size) { size.parse::<u64>().ok().filter(|size| *size <= most) } else { None };
-        let power = size.ok_or("an exponent that is out of range, or none")? as i32;
+        let power = size.ok_or("the exponent is missing or out of range")? as i32;
         value * Rational::from(10).pow(if exponent.starts_with('-') { -power } else { power })
     };
     Ok(if unsigned == text { value } else { -value })

@@ -107,7 +107,9 @@ impl Problem {
                 pinned,
             ] = row;
             let asks = |_, raw| match resources.amounts(raw)? {
-                demand if demand.is_empty() => raw.wrong("a demand that asks for nothing"),
+                demand if demand.is_empty() => {
+                    raw.wrong("the demand is empty: expected at least one resource with an amount above 0")
+                }
                 demand => Ok(demand),
             };
             let listed = servers.given().map(|servers| class_names.listed(servers)).transpose()?;
@@ -119,7 +121,7 @@ impl Problem {
             let stated = [demand_on, gamma].iter().any(|raw| raw.given().is_some());
             let rates = match rates.given() {
                 Some(raw) if stated || !groups.names.list.is_empty() => {
-                    return raw.wrong("rates stand next to `demand_on`, `gamma` or groups");
+                    return raw.wrong("`rates` cannot be used with `demand_on`, `gamma` or groups");
                 }
                 Some(raw) => {
                     let may_use =
@@ -160,7 +162,9 @@ impl Problem {
             };
             let says = |i| at(&user.gamma, i).is_some() || at(&user.demand_on, i).is_some();
             if user.demand.is_empty() && !user.usable(classes.len()).all(says) {
-                return name.wrong("a user that demands nothing");
+                return name.wrong(
+                    "the user demands nothing: expected at least one resource with an amount above 0",
+                );
             }
             user.gamma.iter().for_each(|(i, _)| classes[*i].states_time = true);
             groups.join([group, gang, pinned], user.tasks.as_ref())?;

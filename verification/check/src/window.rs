@@ -91,7 +91,7 @@ fn runs<T>(raw: &Json<'_>, segments: usize, read: impl Fn(&Json<'_>) -> Checked<
         left -= count;
         runs.push((count as usize, read(value)?));
     }
-    if left > 0 { raw.wrong("some segments have no value") } else { Ok(runs) }
+    if left > 0 { raw.wrong("the counts add up to fewer segments than the window has") } else { Ok(runs) }
 }
 
 fn amount(raw: &Json<'_>) -> Checked<Rational> {
@@ -163,7 +163,7 @@ impl Window {
         };
         let tolerated = tolerance.number()?;
         if !(0..=1).contains(&tolerated) {
-            return tolerance.wrong("a tolerance is a number from 0 to 1");
+            return tolerance.wrong("expected a number from 0 to 1");
         }
         // Resources are named by the values, and by the samples of the queues.
         let mut named: Vec<&str> = values.object()?.iter().map(|(name, _)| &**name).collect();
@@ -211,7 +211,7 @@ impl Window {
         };
         let mut claimed = claims.rows("axiom holds margin? evidence?", claim)?;
         if claimed.len() > 1 {
-            return claims.wrong("the axiom is claimed twice");
+            return claims.wrong("the axiom has two claims: expected one");
         }
         Ok(Self {
             values: resources.amounts(values)?,
@@ -229,10 +229,13 @@ impl Window {
     }
 
     fn verify(&self) -> Checked<()> {
-        ensure(self.from < self.to, "the window ends before it begins")?;
+        ensure(self.from < self.to, "the window ends before it begins: expected `from` before `to`")?;
         let mut end = &self.from;
         for (from, to) in &self.segments {
-            ensure(end <= from && from < to, "the segments are not in order, or not in the window")?;
+            ensure(
+                end <= from && from < to,
+                "the segments overlap, are not in order, or begin before the window",
+            )?;
             end = to;
         }
         ensure(*end <= self.to, "a segment ends after the window")?;
@@ -263,10 +266,11 @@ impl Window {
             of.samples.iter().map(|(resource, _)| (queue, *resource)).collect()
         };
         let all: Vec<(usize, usize)> = self.queues.iter().enumerate().flat_map(of_queue).collect();
-        ensure(stated == all, "the sums are not stated once for each queue and resource with samples")?;
+        ensure(stated == all, "expected one entry of `balances` for each queue and resource with samples")?;
         for balance in &self.balances {
             let samples = at(&self.queues[balance.queue].samples, balance.resource);
-            let samples = require(samples, "sums are stated of a queue without samples")?;
+            let samples =
+                require(samples, "an entry of `balances` is for a queue and resource without samples")?;
             let what = &self.names.list[balance.queue];
             context(what, Self::verify_balance(balance, samples, &times))?;
         }
@@ -300,15 +304,18 @@ impl Window {
             Ok(())
         })?;
         let [used, share, lacked, over] = terms;
-        ensure(work::sum(used)? == stated.used, "used is another sum")?;
+        ensure(work::sum(used)? == stated.used, "`used` differs from the sum of the samples")?;
         let has_share = samples.fair_share.is_some();
         let expected = |is_known: bool, terms: Vec<Rational>| -> Checked<Option<Rational>> {
             if is_known { work::sum(terms).map(Some) } else { Ok(None) }
         };
         let has_both = has_share && samples.wants.is_some();
-        ensure(expected(has_both, share)? == stated.fair_share, "fair_share is another sum")?;
-        ensure(expected(has_both, lacked)? == stated.lacked, "lacked is another sum")?;
-        ensure(expected(has_share, over)? == stated.over, "over is another sum")
+        ensure(
+            expected(has_both, share)? == stated.fair_share,
+            "`fair_share` differs from the sum of the samples",
+        )?;
+        ensure(expected(has_both, lacked)? == stated.lacked, "`lacked` differs from the sum of the samples")?;
+        ensure(expected(has_share, over)? == stated.over, "`over` differs from the sum of the samples")
     }
 
     /// Returns the usage of a queue times the values of the resources. Equal neighbouring runs are joined.
@@ -366,7 +373,8 @@ impl Window {
         for (resource, samples) in &queue.samples {
             if at(&self.values, *resource).is_some() {
                 let stated = samples.wants(wants.len());
-                let stated = require(stated, "it is not stated when every queue wants more")?;
+                let stated =
+                    require(stated, "the samples of a queue do not state when it wants more (`wants`)")?;
                 wants.iter_mut().zip(stated).for_each(|(wants, stated)| *wants |= stated);
             }
         }
@@ -374,7 +382,7 @@ impl Window {
     }
 
     fn verify_claim(&self, claim: &Claim) -> Checked<()> {
-        ensure(!self.values.is_empty(), "no resource counts")?;
+        ensure(!self.values.is_empty(), "no resource has a weight (`resource_weights`)")?;
         let factors = self.factors()?;
         let all = |queue: &Queue| -> Checked<(bool, Runs<Rational>, Option<Bounds>)> {
             let charged = self.charged(queue)?;
@@ -403,19 +411,31 @@ impl Window {
         };
         let queues = self.queues.iter().map(all).collect::<Checked<Vec<_>>>()?;
         let Some((least, most, behind, ahead)) = &claim.proof else {
-            return ensure(queues.iter().all(|(wants, ..)| !wants), "some queue wanted more throughout");
+            return ensure(
+                queues.iter().all(|(wants, ..)| !wants),
+                "the claim is that no queue wanted more throughout, but some queue did",
+            );
         };
         ensure(queues[*behind].0, "the queue of the evidence did not want more throughout")?;
         let holds = *least >= Rational::from(-&self.tolerance);
-        ensure(least <= most && *most <= 0, "the bounds of the margin are in another order")?;
+        ensure(
+            least <= most && *most <= 0,
+            "the bounds of the margin are not in ascending order, or are above 0",
+        )?;
         let is_violated = *most < Rational::from(-&self.tolerance);
-        ensure(holds || is_violated, "the margin does not decide the claim")?;
-        ensure(claim.holds == Some(holds), "the claim does not follow from its margin")?;
+        ensure(
+            holds || is_violated,
+            "the tolerance lies between the bounds of the margin, which decide nothing",
+        )?;
+        ensure(claim.holds == Some(holds), "the claim contradicts its margin")?;
         let is_margin = |low: &Rational, high: &Rational| {
-            ensure(least <= low && high <= most, "the margin is not between its bounds")
+            ensure(least <= low && high <= most, "the computed margin is not between the stated bounds")
         };
         if queues.iter().any(|(.., of)| of.is_none()) {
-            ensure(queues[*ahead].2.is_none(), "a queue without weight used something")?;
+            ensure(
+                queues[*ahead].2.is_none(),
+                "a queue of weight 0 has usage, but the evidence names another queue",
+            )?;
             let minus_one = Rational::from(-1);
             return is_margin(&minus_one, &minus_one);
         }
@@ -511,7 +531,9 @@ impl Powers {
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     if options.problem.is_some() || options.allocation.is_some() || options.sharing.as_deref() == Some("tdm")
     {
-        return Err(Unusable::usage("only --require and --max-tolerance can be asked of such a certificate"));
+        return Err(Unusable::usage(
+            "a certificate of a window takes only the options --require and --max-tolerance",
+        ));
     }
     let window = Window::read(raw).map_err(|fault: Fault| file.unusable(raw, fault))?;
     let mut unmet = Vec::new();
@@ -531,11 +553,11 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
         }
         let instead = match holds {
             Some(Some(true)) => continue,
-            Some(Some(false)) => "claimed to be violated",
-            Some(None) => "claimed not to apply",
-            None => "not claimed",
+            Some(Some(false)) => "the certificate claims that it is violated",
+            Some(None) => "the certificate claims that it does not apply",
+            None => "the certificate has no claim about it",
         };
-        unmet.push(format!("`{text}` is required, and {instead}"));
+        unmet.push(format!("`{text}` is required, but {instead}"));
     }
     let reason = file.reason(raw, unmet, window.verify())?;
     let length = Rational::from(&window.to - &window.from);

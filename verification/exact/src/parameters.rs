@@ -78,9 +78,7 @@ impl Parameters {
     pub(crate) fn without_share(self) -> Result<Self, Refusal> {
         match self.share {
             None => Ok(self),
-            Some(_) => Err(Refusal::new(
-                "a share belongs to max-min (and generic to proportional), and to nothing else",
-            )),
+            Some(_) => Err(Refusal::new("only max-min takes a share (and proportional the share generic)")),
         }
     }
 
@@ -88,7 +86,7 @@ impl Parameters {
     pub(crate) fn without_alpha(self) -> Result<Self, Refusal> {
         match self.alpha {
             None => Ok(self),
-            Some(_) => Err(Refusal::new("an alpha belongs to proportional, and to nothing else")),
+            Some(_) => Err(Refusal::new("only proportional takes an alpha")),
         }
     }
 }

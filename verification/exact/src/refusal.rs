@@ -85,14 +85,16 @@ pub enum InstanceError {
         found: usize,
     },
     /// A server class does not exist, or the classes are not in order.
-    #[error("the tasks of user {user} name a server class that is not there, or not in ascending order")]
+    #[error(
+        "the tasks of user {user} name a server class that does not exist, or classes that are not in ascending order"
+    )]
     BadClass {
         /// The index of the user.
         user: usize,
     },
     /// A server does not exist or occurs twice, users do not exist or are not in order, or the tasks on servers do not
     /// add up to the tasks on classes.
-    #[error("the placements are not those of the tasks on single servers of the problem")]
+    #[error("the placements do not add up to the tasks, or name servers that the problem does not have")]
     BadPlacements,
     /// Preparing the allocation would exceed the memory or the budget of work.
     #[error(transparent)]

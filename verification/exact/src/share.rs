@@ -183,8 +183,9 @@ impl Share {
             let user = of_user(n)?;
             if user.base.is_zero() && user.on.is_empty() && !matches!(self, Self::Resource(_)) {
                 let name = problem.users()[n].name();
-                let why =
-                    format!("user `{name}` has no share: its base demand asks for no resource that there is");
+                let why = format!(
+                    "user `{name}` has no share: its base demand asks for no resource that any server has"
+                );
                 return Err(ShareError::NotApplicable(why));
             }
             users.push(user);

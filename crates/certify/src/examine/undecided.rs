@@ -46,7 +46,7 @@ pub enum Undecided {
         user: String,
     },
     /// Whole tasks: the search would have too many variables.
-    #[error("the search has {numbers} pairs of a user and a single server, which are too many")]
+    #[error("too large: the search would have {numbers} pairs of a user and a single server")]
     TooMany {
         /// The number of variables.
         numbers: u128,

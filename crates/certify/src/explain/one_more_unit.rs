@@ -68,22 +68,21 @@ pub enum NotMeasured {
     #[error("the allocation names the mechanism `{0}`, which does not exist here")]
     UnknownMechanism(String),
     /// The mechanism has several answers, so a difference between two answers shows nothing.
-    #[error("{0} can have several answers, and a unit may only lead to another one of them")]
+    #[error(
+        "{0} can have several answers, so a difference may come from the choice of the answer instead of the unit"
+    )]
     SeveralAnswers(&'static str),
     /// The mechanism has several answers for this criterion.
     #[error("{0} with a criterion that depends on the class can have several answers")]
     SeveralPlacements(&'static str),
     /// Placements of whole tasks depend on their order.
-    #[error(
-        "{0} places whole tasks one after another: what a unit changes depends on their order, not on the \
-             unit alone"
-    )]
+    #[error("{0} places whole tasks one after another, so the effect of a unit also depends on their order")]
     WholeTasks(&'static str),
     /// The shares of a problem with rates refer to parts of the cluster, which the unit changes.
     #[error("users state rates: one more unit also changes the references of their shares")]
     Rates,
     /// The rule divides resources among groups and gives no tasks.
-    #[error("the rule `{0}` computes what groups are entitled to, and gives no tasks")]
+    #[error("the rule `{0}` computes entitlements of groups and gives no tasks")]
     NoTasks(String),
     /// The irrational answer is not enclosed precisely enough.
     #[error("{0} computed no answer that is close enough to the optimum to measure differences")]

@@ -47,7 +47,7 @@ pub enum RatioError {
     /// The loads that the search returned do not show that greedy earns less if loads grow. This is a bug in the
     /// search.
     #[error(
-        "internal error: the search claims that more load earns greedy less, but its loads do not show it"
+        "internal error: the search claims that greedy earns less with more load, but its loads do not show it"
     )]
     NoRefutation,
 }

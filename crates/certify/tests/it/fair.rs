@@ -338,7 +338,7 @@ fn the_kernel_bounds_every_user_by_the_gap() {
         let line = report.claims.iter().find(|line| line.starts_with("proportional")).unwrap();
         let (_, bounds) = line.split_once("every user has at least ").unwrap_or_else(|| panic!("{line}"));
         let (least, rest) = bounds.split_once(" and at most ").unwrap();
-        let (most, _) = rest.split_once(" times what it has here").unwrap();
+        let (most, _) = rest.split_once(" times its level here").unwrap();
         let [least, most] = [least, most].map(|text| evenhand_problem::number::parse_result(text).unwrap());
         // Both users have 5 tasks in the optimum, whatever the exponent.
         for here in [&own, &other] {

@@ -374,9 +374,9 @@ fn wrong_rates_are_errors() {
         (json!({"at_most": 1}), "`at_most` needs `rates`"),
         (
             json!({"rates": {"x": 1}, "demand_on": {"x": {"gpu": 1}}}),
-            "`rates` cannot stand next to `demand_on`",
+            "`rates` cannot be combined with `demand_on`",
         ),
-        (json!({"rates": {"x": 1}, "gamma": {"x": 1}}), "`rates` cannot stand next to `gamma`"),
+        (json!({"rates": {"x": 1}, "gamma": {"x": 1}}), "`rates` cannot be combined with `gamma`"),
         (json!({"rates": {"x": 1}, "group": "g"}), "`rates` are not supported in a problem with groups"),
         (json!({"rates": {"x": 1}, "demand": {}}), "demands nothing"),
     ] {

@@ -188,7 +188,8 @@ fn known_places(cluster: &mut Cluster) -> Result<(), ImportError> {
     if !is_known.is_empty() && !is_known.contains(&true) {
         let name = &cluster.places.entries()[0].0;
         let message = format!(
-            "no task runs on a server of the dump: there is no `{name}`; the files seem to be of different clusters"
+            "no task runs on a server of the dump: there is no server `{name}`; the files seem to be of different \
+            clusters"
         );
         return Err(ImportError::Dumps(evenhand_problem::printable(&message)));
     }
@@ -230,14 +231,17 @@ fn users(cluster: &mut Cluster, classes: &Classes, allowed: &Allowed) -> Users {
         let may_use = &*by_rule.value(&shape.rule, open);
         // Many shapes have the same rule and demand, so the fitting classes are computed once for each pair.
         let own = *by_ask.value(&(shape.rule, shape.demand.clone()), || {
-            charge(((may_use.len() + 1) * shape.demand.len()) as u64, "the classes of users");
+            charge(
+                ((may_use.len() + 1) * shape.demand.len()) as u64,
+                "the processing of the classes of users",
+            );
             let fits = |i: &&usize| {
                 let capacity = &classes.list[**i].capacity;
                 shape.demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
             };
             sets.place(&may_use.iter().filter(fits).copied().collect::<Vec<_>>(), || ())
         });
-        charge(1 + shape.demand.len() as u64, "the users");
+        charge(1 + shape.demand.len() as u64, "the processing of the users");
         let key = |classes: usize| UserKey {
             group: shape.group,
             demand: shape.demand.clone(),

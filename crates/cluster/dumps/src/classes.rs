@@ -124,14 +124,14 @@ fn used(cluster: &Cluster) -> Vec<Amounts> {
         cluster.places.entries().iter().map(|(name, ())| cluster.servers.find(name)).collect();
     for (shape, tasks) in cluster.tasks.entries() {
         let demand: Amounts = shape.demand.iter().cloned().collect();
-        charge((tasks.running.len() * (demand.len() + 1)) as u64, "the tasks of the dump");
+        charge((tasks.running.len() * (demand.len() + 1)) as u64, "the processing of the tasks of the dump");
         for (place, _) in &tasks.running {
             if let Some(s) = at[*place] {
                 add(&mut used[s], &demand);
                 for sum in demand.keys().filter_map(|r| used[s].get(r)) {
                     let bits = sum.denom().significant_bits();
                     if bits > SHORT {
-                        operations(1, words_of_bits(bits.into()), "the tasks of the dump");
+                        operations(1, words_of_bits(bits.into()), "the processing of the tasks of the dump");
                     }
                 }
             }
@@ -220,7 +220,7 @@ impl<'w> Waiting<'w> {
             .filter(|(_, least, most)| *least != most)
             .collect();
         let comparisons: usize = self.demands.iter().map(|(_, demand)| demand.len() + 1).sum();
-        charge((comparisons * rounded.len()) as u64, "the classes of waiting tasks");
+        charge((comparisons * rounded.len()) as u64, "the processing of the classes of waiting tasks");
         let is_enough = |capacity: &Amounts, demand: &Named| {
             demand.iter().all(|(r, amount)| capacity.get(r).is_some_and(|has| amount <= has))
         };

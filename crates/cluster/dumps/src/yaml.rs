@@ -210,7 +210,7 @@ impl<'b> Events<'b> {
     fn count(&mut self, size: Size) -> Result<(), Fault> {
         self.copies.values += size.values;
         self.copies.bytes += size.bytes;
-        charge((size.values + size.bytes / 16) as u64, "the aliases of a YAML file");
+        charge((size.values + size.bytes / 16) as u64, "the processing of the aliases of a YAML file");
         let too_many = |most: usize, what: &str| {
             format!("its aliases stand for more than {most} {what}, the most that is accepted")
         };

@@ -152,7 +152,7 @@ pub fn window_certificate(
         history.spans.iter().any(|(from, to)| from == to && (settings.from..=settings.to).contains(from));
     if has_lumps {
         return Err(setting(
-            "a certificate needs rows with a duration, and a row of the window begins and ends at the same time",
+            "a certificate needs rows with a duration, but a row of the window begins and ends at the same time",
         ));
     }
     let segments = Segments::new(history, settings);

@@ -97,7 +97,7 @@ fn setting(message: impl Into<String>) -> UsageError {
 fn slices(what: &str, value: &Rational) -> Result<i64, UsageError> {
     let whole = value.numer().to_i64().filter(|of| value.is_integer() && (0..=MOST_SLICES).contains(of));
     whole.ok_or_else(|| {
-        setting(format!("karma: {what} is {value}, and has to be a whole number of slices from 0 to 2^40"))
+        setting(format!("karma: {what} is {value}: expected a whole number of slices from 0 to 2^40"))
     })
 }
 
@@ -105,7 +105,7 @@ fn slices(what: &str, value: &Rational) -> Result<i64, UsageError> {
 /// sampled at the beginning of each quantum.
 pub(crate) fn standings(history: &History, settings: &Settings, at: i64) -> Result<Standings, UsageError> {
     let Some((resource, capacity)) = &settings.capacity else {
-        return Err(setting("karma: the slices of the cluster are needed (--capacity gpu=16)"));
+        return Err(setting("karma: the law needs the slices of the cluster (--capacity gpu=16)"));
     };
     let Some(counted) = history.resources.iter().position(|name| name == resource) else {
         let known = history.resources.join(", ");
@@ -113,7 +113,7 @@ pub(crate) fn standings(history: &History, settings: &Settings, at: i64) -> Resu
     };
     let (Some(alpha), Some(credits)) = (&settings.alpha, &settings.credits) else {
         return Err(setting(
-            "karma: the guaranteed part and the first credits are needed (--alpha 1/2 --credits 100)",
+            "karma: the law needs the guaranteed part and the first credits (--alpha 1/2 --credits 100)",
         ));
     };
     if !(0..=1).contains(alpha) {
@@ -133,7 +133,7 @@ pub(crate) fn standings(history: &History, settings: &Settings, at: i64) -> Resu
     let count = (at - first).max(0) / interval;
     if count.saturating_mul(queues.len() as i64) > MOST {
         return Err(setting(format!(
-            "karma: more than {MOST} quanta times queues: --every states the length of a quantum"
+            "karma: more than {MOST} quanta times queues: state longer quanta (--every)"
         )));
     }
     charge(count as u64 * queues.len() as u64, "quanta of the history");

@@ -72,7 +72,7 @@ pub(crate) fn read(name: &str, text: &[u8], history: &mut History) -> Result<(),
     let mut read: Vec<(&str, &str, Vec<i64>)> = Vec::with_capacity(series.len());
     let mut step = i64::MAX;
     for (at, samples) in series.iter().enumerate() {
-        charge(SAMPLE * samples.values.len() as u64, "the samples of Prometheus");
+        charge(SAMPLE * samples.values.len() as u64, "the processing of the samples of Prometheus");
         let label = |name: &&str| samples.metric.get(*name).filter(|label| !label.is_empty());
         let queue = QUEUE_LABELS.iter().find_map(label).ok_or_else(|| {
             error(

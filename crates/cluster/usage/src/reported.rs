@@ -84,7 +84,7 @@ impl Reported {
         if let Some(limit) = limit {
             return Err(ImportError::TooLarge { file: name, line: 1, limit }.into());
         }
-        charge(10 * read, "what the scheduler reports");
+        charge(10 * read, "the scheduler's report");
         let file = File { name };
         let text = std::str::from_utf8(&bytes).map_err(|_| file.error(1, "the file is not UTF-8"))?;
         let text = text.trim_start_matches('\u{feff}');

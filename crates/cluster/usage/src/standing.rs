@@ -113,7 +113,7 @@ fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
     let law = settings.law;
     let name = law.name();
     if settings.half_life.is_none() && matches!(law, Law::Kueue | Law::Volcano) {
-        return Err(setting(format!("a half-life is needed by the law {name}")));
+        return Err(setting(format!("the law {name} needs a half-life")));
     }
     if settings.half_life.is_some_and(|half_life| half_life <= 0) {
         return Err(setting("the half-life must be above 0"));
@@ -129,7 +129,7 @@ fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
             times.filter(|time| *time != crate::history::OPEN).chain(settings.at).chain(settings.since);
         if !times.chain([interval]).all(|time| is_whole(&time)) {
             return Err(setting(
-                "slurm-ticks: Slurm counts whole seconds, and a time has fractions of a second",
+                "slurm-ticks: Slurm counts whole seconds, but a time has fractions of a second",
             ));
         }
         if settings.half_life.is_some_and(|half_life| half_life < NANOSECONDS) {
@@ -138,8 +138,8 @@ fn checked(history: &History, settings: &Settings) -> Result<i64, UsageError> {
     }
     if matches!(law, Law::Kueue | Law::Kai | Law::Karma) && history.spans.iter().any(|(from, to)| from == to)
     {
-        let what = "samples the amounts that queues hold, and a row begins and ends at the same time";
-        return Err(setting(format!("the law {name} {what}: state from when to when each amount was held")));
+        let what = "samples the amounts that queues use, but a row begins and ends at the same time";
+        return Err(setting(format!("the law {name} {what}: state from when to when each amount was used")));
     }
     for (queue, weight) in &settings.weights {
         let least = if law == Law::Kueue { None } else { Some(0) };
@@ -166,7 +166,7 @@ fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(Strin
     if let Law::Kai = settings.law {
         let Some((resource, capacity)) = &settings.capacity else {
             return Err(setting(
-                "kai: the capacity of the cluster is needed, since usage is a fraction of it (--capacity gpu=16)",
+                "kai: the law needs the capacity of the cluster, since usage is a fraction of it (--capacity gpu=16)",
             ));
         };
         if *capacity <= 0 {
@@ -198,11 +198,13 @@ fn resource_weights(history: &History, settings: &Settings) -> Result<Vec<(Strin
             usual.map(one).ok_or_else(|| {
                 let name = settings.law.name();
                 setting(format!(
-                    "{name}: the weights of the resources are needed (--resource-weight NAME=W): {known}"
+                    "{name}: the law needs weights of resources (--resource-weight NAME=W); the history has {known}"
                 ))
             })
         }
-        _ => Err(setting(format!("volcano: one resource is counted (--resource-weight NAME=1): {known}"))),
+        _ => Err(setting(format!(
+            "volcano: the law counts one resource: choose it (--resource-weight NAME=1); the history has {known}"
+        ))),
     }
 }
 

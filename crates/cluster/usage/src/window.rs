@@ -674,7 +674,7 @@ fn max_min(
     let not_checked = |why: &str| MaxMin::NotChecked(why.to_owned());
     let Some(counted) = counted else {
         return not_checked(
-            "the history has several resources, and their value is not stated (--resource-weight)",
+            "the history has several resources, but no values of them are stated (--resource-weight)",
         );
     };
     let length = settings.to - settings.from;

@@ -62,7 +62,7 @@ impl Failure {
 #[non_exhaustive]
 pub enum WatchError {
     /// A command line is empty, or has a quotation mark that is not closed.
-    #[error("--command: `{0}` is no command line: it is empty, or a quotation mark is not closed")]
+    #[error("--command: `{0}` is not a command line: it is empty, or a quotation mark is not closed")]
     CommandLine(String),
     /// No client of the system prints its dump.
     #[error("{0} has no client that is known here: state the commands that print its dump with --command")]
@@ -82,7 +82,7 @@ pub enum WatchError {
         source: std::io::Error,
     },
     /// A file is not a history.
-    #[error("{}: this SQLite file is no history of `evenhand watch`: name another file", .0.display())]
+    #[error("{}: this SQLite file is not a history of `evenhand watch`: name another file", .0.display())]
     NoHistory(PathBuf),
     /// A history was written by a later version.
     #[error("{}: this history has the format {found}, and this program reads {known}: use the later version", .file.display())]

@@ -303,7 +303,7 @@ fn lock(file: &Path) -> Result<File, WatchError> {
 fn error_of(file: &Path, error: &rusqlite::Error) -> WatchError {
     let message = match error.sqlite_error_code() {
         Some(rusqlite::ErrorCode::DiskFull) => format!("the disk is full ({error})"),
-        Some(rusqlite::ErrorCode::NotADatabase) => "this is no SQLite file".to_owned(),
+        Some(rusqlite::ErrorCode::NotADatabase) => "this is not an SQLite file".to_owned(),
         _ => error.to_string(),
     };
     WatchError::History { file: file.to_owned(), message: printable(&message) }

@@ -191,7 +191,7 @@ fn refuse_half_a_line(command: &CommandLine, file: &mut File) -> Result<(), Fail
     if is_text && last[0] != b'\n' {
         let command = printable(&command.to_string());
         return Err(Failure::Dump(format!(
-            "`{command}` printed half a line at the end: the output is cut off"
+            "the output of `{command}` is cut off: its last line is incomplete"
         )));
     }
     Ok(())
@@ -217,7 +217,7 @@ fn attempt<T>(limits: &Limits, work: impl FnOnce() -> Result<T, Failure>) -> Res
         Err(payload) => {
             let words = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
             let words = words.or_else(|| payload.downcast_ref::<String>().cloned());
-            let words = words.unwrap_or_else(|| "it stopped without a word".to_owned());
+            let words = words.unwrap_or_else(|| "it stopped without a message".to_owned());
             Err(Failure::Verdict(format!(
                 "this is a defect of evenhand, please report it: {}",
                 printable(&words)

@@ -209,11 +209,9 @@ async fn answer(shared: &Arc<Shared>, request: &Request<Incoming>) -> Answer {
                 ),
             }
         }
-        _ => plain(
-            StatusCode::NOT_FOUND,
-            TEXT,
-            "there are /, /verdict.json, /history, /metrics and /healthz\n",
-        ),
+        _ => {
+            plain(StatusCode::NOT_FOUND, TEXT, "expected /, /verdict.json, /history, /metrics or /healthz\n")
+        }
     }
 }
 

@@ -109,9 +109,9 @@ fn questions(call: &Bench, seconds: f64, common: &Common) -> Result<Questions, F
             let suite = json!({"name": suite.name(), "programmes": cases.len()});
             Ok(Questions::limited(cases, &suite, call.exact_seconds.unwrap_or(NETLIB_SECONDS)))
         }
-        (_, Some(_)) => Err(Failure::input("--data goes with --suite netlib alone")),
+        (_, Some(_)) => Err(Failure::input("--data applies only to --suite netlib")),
         (_, None) if call.exact_seconds.is_some() => {
-            Err(Failure::input("--exact-seconds goes with --problem and --suite netlib alone"))
+            Err(Failure::input("--exact-seconds applies only to --problem and --suite netlib"))
         }
         (_, None) => Ok(Questions {
             cases: Box::new(suite::cases_of(suite, common.seed, &kinds)),
@@ -298,7 +298,7 @@ fn own_cases(path: &Path, common: &Common) -> Result<Vec<Case>, Failure> {
     if let Input::Allocation(problem) = &input {
         if !problem.groups().list().is_empty() {
             return Err(Failure::input(format!(
-                "{}: the users stand in groups, which solvers measured by `bench` cannot handle; remove the groups",
+                "{}: the users are in groups, which the solvers of this benchmark do not support: remove the groups",
                 path.display()
             )));
         }
@@ -327,7 +327,8 @@ fn programme_case(name: &str, model: Model, common: &Common) -> Case {
         output::note(
             common,
             format!(
-                "{name}: some columns have to be integers; all answers are those of the relaxation without this"
+                "{name}: some columns have to be integers; all answers are for the relaxation, in which they may take \
+                fractions"
             ),
         );
     }

@@ -129,7 +129,8 @@ fn check_text(text: &str, certificate: &Certificate) -> Result<(), Failure> {
     match Certificate::parse(&source) {
         Ok(read) if claims(&read) == claims(certificate) && read.problem == certificate.problem => Ok(()),
         Ok(_) => Err(Failure::solver(
-            "the certificate reads back differently; this is a defect of evenhand, please report it",
+            "internal error: the written certificate differs when it is read back; this is a defect of evenhand, \
+            please report it",
         )),
         Err(error) => Err(Failure::solver(format!("the certificate cannot be read back: {error}"))),
     }

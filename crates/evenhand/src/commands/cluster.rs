@@ -56,13 +56,15 @@ pub(super) fn rule(option: &RuleOption, snapshot: &Snapshot, common: &Common) ->
 pub fn verdict(call: &VerdictCall, common: &Common) -> Result<ExitCode, Failure> {
     let tolerance = super::tolerance(call.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
     if call.over.window.is_some() && !call.values.value.is_empty() {
-        return Err(Failure::input("--value is about a snapshot: a window takes --resource-weight"));
+        return Err(Failure::input("--value applies only to a snapshot: use --resource-weight for a window"));
     }
     if let Some(window) = &call.over.window {
         return super::window::run(call, window, tolerance, common);
     }
     if let Some(law) = call.rule.as_deref().filter(|name| *name != "tree" && name.parse::<Rule>().is_err()) {
-        return Err(Failure::input(format!("--rule {law} is a law of usage over time, and needs --window")));
+        return Err(Failure::input(format!(
+            "--rule {law} is a law of usage over time, which needs --window"
+        )));
     }
     if is_sqlite(&call.snapshot) {
         return Err(Failure::input("a history of watch is judged over a window of time")
@@ -142,7 +144,7 @@ pub fn what_if(call: &WhatIf, common: &Common) -> Result<ExitCode, Failure> {
         changes.submit(&path.to_string_lossy(), &read_text(path)?)?;
     }
     if changes.is_empty() {
-        return Err(Failure::input("nothing is changed: no option states a change")
+        return Err(Failure::input("no option states a change")
             .tip("--set A.weight=2, --add CLASS=4, --remove SERVER, --submit FILE"));
     }
     let after = changes.apply(&before)?;
@@ -219,9 +221,8 @@ pub fn explain_task(
     rule: Option<&str>,
     common: &Common,
 ) -> Result<ExitCode, Failure> {
-    let snapshot = snapshot(path, common).map_err(|failure| {
-        failure.tip("--task is about a waiting task of a snapshot; --user explains an allocation")
-    })?;
+    let snapshot = snapshot(path, common)
+        .map_err(|failure| failure.tip("--task needs a snapshot; to explain an allocation, use --user"))?;
     let user = waiting_user(name, &snapshot)?;
     let option = RuleOption { rule: rule.map(str::to_owned) };
     let rule = self::rule(&option, &snapshot, common);
@@ -273,7 +274,7 @@ pub fn moves(call: &Moves, common: &Common) -> Result<ExitCode, Failure> {
         return super::migrations::run(call, common);
     }
     if call.migrations.cost.is_some() {
-        return Err(Failure::input("--cost is about migrations: add --for JOB or --pack"));
+        return Err(Failure::input("--cost applies only to migrations: add --for JOB or --pack"));
     }
     let snapshot = snapshot(&call.snapshot, common)?;
     let limits = moves::Limits {
@@ -330,9 +331,7 @@ pub fn is_plain(asked: &Compare) -> bool {
 /// Writes the verdict on a snapshot as a page. The command `report` calls this function.
 pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     if !is_plain(asked) {
-        return Err(Failure::input(
-            "a snapshot is judged by itself: `report` takes only --tolerance and --output with it",
-        ));
+        return Err(Failure::input("for a snapshot, `report` takes only --tolerance and --output"));
     }
     let tolerance = super::tolerance(asked.tolerance.as_deref(), "tolerance")?.unwrap_or_default();
     let snapshot = snapshot(&asked.problem, common)?;

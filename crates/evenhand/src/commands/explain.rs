@@ -38,7 +38,8 @@ pub fn run(call: &Explain, common: &Common) -> Result<ExitCode, Failure> {
         // A snapshot contains both a problem and an allocation.
         None => {
             let snapshot = super::cluster::snapshot(&call.problem, common).map_err(|failure| {
-                failure.tip("a problem needs the file of an allocation after it; only a snapshot holds both")
+                failure
+                    .tip("expected the file of an allocation after the problem; only a snapshot states both")
             })?;
             (snapshot.problem, snapshot.allocation)
         }

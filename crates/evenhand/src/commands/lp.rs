@@ -45,7 +45,9 @@ fn text(path: &Path) -> Result<(String, String), Failure> {
     }
     match String::from_utf8(bytes) {
         Ok(text) => Ok((name, text)),
-        Err(error) => Err(Failure::input(format!("{name}: no UTF-8: {}", error.utf8_error()))),
+        Err(error) => {
+            Err(Failure::input(format!("{name}: the file is not UTF-8 text: {}", error.utf8_error())))
+        }
     }
 }
 
@@ -61,7 +63,7 @@ fn noted_programme(path: &Path, common: &Common) -> Result<Model, Failure> {
     if model.has_integers() {
         output::note(
             common,
-            "some columns have to be integers: the answer is that of the relaxation without this",
+            "some columns have to be integers: the answer is for the relaxation, in which they may take fractions",
         );
     }
     Ok(model)
@@ -83,7 +85,7 @@ fn solve_file(call: &LpSolve, common: &Common) -> Result<ExitCode, Failure> {
             Some(text) => printed |= files::write(path, &text)?,
             None => output::warn(
                 common,
-                "no VIPR file is written: the format has only optimal and infeasible programmes",
+                "no VIPR file is written: the format supports only optimal and infeasible programmes",
             ),
         }
     }
@@ -117,8 +119,7 @@ fn check_file(call: &LpCheck, common: &Common) -> Result<ExitCode, Failure> {
     };
     let bound = verdict.bound_sentence();
     if call.bounds && bound.is_none() {
-        let what =
-            "--bounds: the answer states no prices (dual values), and a bound is proven from prices alone";
+        let what = "--bounds: the answer states no prices (dual values), which the proof of a bound needs";
         return Err(Failure::input(format!("{answer_name}: {what}")));
     }
     let is_good = if call.bounds {

@@ -129,7 +129,9 @@ pub(super) fn job_of(option: &str, path: &Path, snapshot: Snapshot) -> Result<(S
             .tip("state one user; `what-if --submit` adds several"));
     };
     let n = after.problem.user_named(only);
-    let n = n.ok_or_else(|| Failure::input(format!("{option} {name}: the user `{only}` was not added")))?;
+    let n = n.ok_or_else(|| {
+        Failure::input(format!("{option} {name}: the changed snapshot has no user `{only}`"))
+    })?;
     Ok((after, n))
 }
 

@@ -112,7 +112,7 @@ fn asked(text: &str, snapshot: Snapshot) -> Result<(Asked, Snapshot), Failure> {
         return match text {
             "fair" => Ok((goal(Goal::Fair, None), snapshot)),
             "guarantees" => Ok((goal(Goal::Guarantees, None), snapshot)),
-            _ => Err(Failure::input(format!("--until {text}: there is no such goal"))
+            _ => Err(Failure::input(format!("--until {text}: there is no goal of this name"))
                 .tip("--until fair, guarantees, starts=all or starts=JOB")),
         };
     };

@@ -77,7 +77,8 @@ fn save<C: PartialEq>(
     match parse(&Source { name: "the certificate", text: &text }) {
         Ok(read) if read == *certificate => files::write(path, &text),
         Ok(_) => Err(Failure::solver(
-            "the certificate reads back differently; this is a defect of evenhand, please report it",
+            "internal error: the written certificate differs when it is read back; this is a defect of evenhand, \
+            please report it",
         )),
         Err(error) => Err(Failure::solver(error)),
     }
@@ -138,7 +139,7 @@ fn save_in(folder: &Path, name: &str, certificate: &RatioCertificate) -> Result<
 /// Runs `--sweep`: computes the rewards of greedy packing and of the optimum for increasing loads.
 fn swept(call: &Ratio, range: &Range, problem: &Reservation, common: &Common) -> Result<ExitCode, Failure> {
     if call.output.as_ref().and_then(|path| path.extension()).is_some_and(|of| of == "json") {
-        let message = "--output: a sweep has no certificate but a page; name a file such as sweep.html";
+        let message = "--output: a sweep writes a page and no certificate: name a file such as sweep.html";
         return Err(Failure::input(message));
     }
     let multiples = ratio::multiples(&range.from, &range.to, range.steps);

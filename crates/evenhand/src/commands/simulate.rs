@@ -83,9 +83,9 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     let summary = simulate::document(&simulated);
     let stopped = finish(run_folder, common, summary, || report::simulation(&simulated), stopped);
     match &call.resume {
-        Some(file) => {
-            stopped.map_err(|failure| failure.tip(format!("the same call goes on from {}", file.display())))
-        }
+        Some(file) => stopped.map_err(|failure| {
+            failure.tip(format!("run the same command again to resume from {}", file.display()))
+        }),
         None => stopped,
     }
 }

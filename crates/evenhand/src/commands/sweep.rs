@@ -238,7 +238,10 @@ fn resumed(path: &Path, at: &mut At<'_>, part: Part) -> Result<(Partial, Counts)
         at.subject(line);
         let Some((_, subject)) = &at.subject else { return Err("no problem".to_owned()) };
         if !read.is_about(&at.grid.head(line, subject)) {
-            return Err(format!("this is not line {} of the grid: a problem has changed", line + 1));
+            return Err(format!(
+                "this line differs from line {} of the grid: a problem has changed",
+                line + 1
+            ));
         }
         counts.add_read(&read);
         counts.bytes += text.len() as u64 + 1;

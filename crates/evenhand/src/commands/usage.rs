@@ -95,19 +95,19 @@ fn settings(call: &Usage) -> Result<Settings, Failure> {
         return Err(Failure::input(format!("--{name} belongs to --law {of}, not to {}", law.name())));
     }
     if law == Law::Volcano && !settings.weights.is_empty() {
-        return Err(Failure::input("--weight: Volcano's plugin fairshare knows no weights of queues"));
+        return Err(Failure::input("--weight: Volcano's plugin fairshare has no weights of queues"));
     }
     if law == Law::Karma && settings.half_life.is_some() {
         return Err(Failure::input("--half-life: credits do not decay"));
     }
     if law == Law::Karma && !(settings.weights.is_empty() && settings.resource_weights.is_empty()) {
         return Err(Failure::input(
-            "--weight and --resource-weight: Karma's credits know neither; --capacity names the resource",
+            "--weight and --resource-weight: Karma's credits have no weights; --capacity names the resource",
         ));
     }
     if law == Law::Kai && !settings.resource_weights.is_empty() {
         return Err(Failure::input(
-            "--resource-weight: KAI divides each resource alone; --capacity names the resource",
+            "--resource-weight: KAI divides each resource separately; --capacity names the resource",
         ));
     }
     Ok(settings)
@@ -126,7 +126,7 @@ pub fn run(call: &Usage, common: &Common) -> Result<ExitCode, Failure> {
     let reported = reported.map(Reported::read).transpose()?;
     if let Some(reported) = reported.as_ref().filter(|reported| !reported.reporter.follows(settings.law)) {
         let (by, law) = (reported.reporter.name(), settings.law.name());
-        return Err(Failure::input(format!("--reported: the file is of {by}, whose law is not {law}")));
+        return Err(Failure::input(format!("--reported: the file is from {by}, whose law is not {law}")));
     }
     let standings = judge(&history, &settings)?;
     output::result(

@@ -110,7 +110,7 @@ fn durations(stated: &str, snapshot: &Snapshot) -> Result<Durations, Failure> {
     let path = Path::new(stated);
     if !path.exists() {
         return Err(Failure::input(format!(
-            "--durations {stated}: this is no law, and there is no such file"
+            "--durations {stated}: there is neither a law nor a file of this name"
         ))
         .tip(
             "--durations limits, --durations fixed:30m, --durations exponential:2h, or a file of durations",
@@ -152,7 +152,7 @@ fn entries(stated: &str, text: &str) -> Result<Vec<(String, Entry)>, Failure> {
         let option = format!("--durations {stated}: `{name}`");
         law(&option, text)?.ok_or_else(|| {
             wrong(format!(
-                "`{name}`: `{text}` is no duration: expected one such as 30m, exponential:2h or limits"
+                "`{name}`: `{text}` is not a duration: expected one such as 30m, exponential:2h or limits"
             ))
         })
     };

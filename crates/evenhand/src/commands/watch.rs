@@ -89,17 +89,19 @@ fn settings(call: &Watch, common: &Common) -> Result<Settings, Failure> {
         (Some(system), _) => Source::Dump(system, commands),
         (None, [command]) => Source::Snapshot(command.clone()),
         (None, []) => {
-            return Err(Failure::input("there is nothing to watch: no system and no command is named")
+            return Err(Failure::input("expected a system or a command to watch")
                 .tip("`evenhand watch slurm`, or --command with a command that prints a snapshot"));
         }
         (None, _) => {
-            return Err(Failure::input("a snapshot is printed by one command, and several are given")
-                .tip("name the system before --command if each command prints a file of its dump"));
+            return Err(Failure::input(
+                "found several commands: without a system, one command prints the snapshot",
+            )
+            .tip("name the system before --command if each command prints a file of its dump"));
         }
     };
     if call.merge.is_some() && system.is_none() {
         return Err(Failure::input(
-            "--merge is about the import of a dump, and --command without a system prints a snapshot",
+            "--merge applies only to dumps, but --command without a system prints a snapshot",
         ));
     }
     // The parser of the arguments accepts only names of rules.
@@ -158,7 +160,7 @@ fn end_at_signals(_: &Stop) {}
 /// Writes the page of a history. The command `report` calls this function.
 pub fn report(asked: &Compare, common: &Common) -> Result<ExitCode, Failure> {
     if !super::cluster::is_plain(asked) || asked.tolerance.is_some() {
-        return Err(Failure::input("a history is shown by itself: `report` takes only --output with it"));
+        return Err(Failure::input("for a history, `report` takes only --output"));
     }
     let history = over_time(&asked.problem, None)?;
     if !files::write(asked.page(), &report::html::over_time(&history))? {

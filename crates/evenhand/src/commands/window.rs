@@ -25,7 +25,7 @@ fn history(call: &Verdict, common: &Common) -> Result<History, Failure> {
     }
     if reach.is_some() {
         return Err(Failure::input(
-            "--reach is about a history of watch; the rows of a table state their own ends",
+            "--reach applies only to a history of watch: the rows of a table state their own ends",
         ));
     }
     let input = if files::is_standard(&call.snapshot) {
@@ -46,7 +46,7 @@ fn law(call: &Verdict, window: i64, of: &WindowSettings) -> Result<Settings, Fai
         "ideal" => Law::Slurm,
         name => name.parse().map_err(|_| {
             Failure::input(format!(
-                "--rule {name} divides a snapshot, and chooses no queue by usage over time"
+                "--rule {name} divides a snapshot and does not choose queues by usage over time"
             ))
             .tip("a law: ideal, slurm, slurm-ticks, kueue, kai or volcano")
         })?,
@@ -83,7 +83,7 @@ fn law(call: &Verdict, window: i64, of: &WindowSettings) -> Result<Settings, Fai
 pub fn run(call: &Verdict, length: &str, tolerance: Rational, common: &Common) -> Result<ExitCode, Failure> {
     let over = &call.over;
     if common.format == Format::Prometheus {
-        return Err(Failure::input("--format prometheus is about a snapshot, and not about a window"));
+        return Err(Failure::input("--format prometheus applies only to a snapshot, not to a window"));
     }
     let length = option("window", Some(length), parse_duration)?.unwrap_or_default();
     let at = option("at", over.at.as_deref(), parse_time)?;

@@ -67,7 +67,9 @@ impl<'f> BackgroundWriter<'f> {
     fn wait(&mut self) -> io::Result<()> {
         let Some(Thread { pieces, ends }) = self.thread.take() else { return Ok(()) };
         drop(pieces);
-        ends.join().unwrap_or_else(|_| Err(io::Error::other("the thread that writes has ended")))
+        ends.join().unwrap_or_else(|_| {
+            Err(io::Error::other("internal error: the thread that writes the file has ended"))
+        })
     }
 }
 

@@ -250,7 +250,7 @@ fn accuracy_refuses_what_it_cannot_measure() {
     folder.write("problem.json", PROBLEM);
     folder.write("grouped.json", PROBLEM.replace("\"users\"", "\"groups\": [{\"name\": \"g\"}], \"users\""));
     let bench = |arguments: &[&str]| folder.run(&[&["bench", "accuracy"], arguments].concat());
-    bench(&["--problem", "grouped.json"]).fails_with(2, "stand in groups");
+    bench(&["--problem", "grouped.json"]).fails_with(2, "the users are in groups");
     bench(&["--problem", "missing.json"]).fails_with(2, "missing.json");
     bench(&["--problem", "problem.json", "--suite", "small"]).fails_with(2, "--suite");
     bench(&["--suite", "huge"]).fails_with(2, "huge");

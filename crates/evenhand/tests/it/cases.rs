@@ -129,7 +129,7 @@ fn certificates_that_claim_too_much_are_refused() {
     // A queue named `nobody` is below its fair share.
     let path = case("queue-nobody.json");
     let text = Folder::new().run(&["check", path.to_str().unwrap()]).stdout;
-    assert!(text.contains("below its fair share by a whole task after them: `nobody`"), "{text}");
+    assert!(text.contains("after the moves, below its fair share by a whole task: `nobody`"), "{text}");
 }
 
 #[test]
@@ -288,5 +288,5 @@ fn what_starts_is_looked_for_on_servers_that_are_not_rounded() {
     assert!(text.contains("Servers are rounded down, by 0.990099 % at most"), "{text}");
     folder.run(&["verdict", "snap.json", "-o", "cert.json"]).ends_with(1);
     let text = folder.run(&["check", "cert.json", "--problem", "snap.json"]).ends_with(0).stdout;
-    assert!(text.contains("servers are rounded down"), "{text}");
+    assert!(text.contains("free capacity of servers is rounded down"), "{text}");
 }

@@ -362,7 +362,7 @@ fn what_is_asked_of_a_certificate() {
     let none = r#"{"kind": "certificate", "version": 2, "problem": PROBLEM, "allocation": {"kind": "allocation", "tasks": {}}, "claims": [], "not_checked": []}"#;
     folder.write("c.json", none.replace("PROBLEM", FIGURE_1));
     let output = check(&[]).ends_with(1);
-    assert!(output.stdout.contains("nothing is claimed"), "{output:?}");
+    assert!(output.stdout.contains("the certificate has no claims"), "{output:?}");
 }
 
 /// Removing a claim, or moving it to `not_checked`, makes the certificate weaker but not wrong.
@@ -503,7 +503,7 @@ fn certify_leaves_out_what_needs_too_much_memory() {
     let axioms = ["--axiom", "feasible", "--axiom", "work-conserving", "--memory", "80MiB"];
     let certify = [&["certify", "problem.json", "a.json", "-o", "c.json"][..], &axioms].concat();
     let certified = folder.run(&certify).ends_with(3);
-    let why = "work-conserving is not checked: what is short for every user on every class is too large";
+    let why = "work-conserving is not checked: the table of the short rows of every user is too large";
     assert!(certified.stderr.contains(why), "{}", certified.stderr);
     let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
     assert!(certificate["not_checked"].as_array().unwrap().contains(&json!("work-conserving")));

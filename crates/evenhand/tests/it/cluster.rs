@@ -71,7 +71,7 @@ fn certificates_are_held_against_what_their_reader_has() {
         ["check", "c.json", "--problem", "problem.json", "--allocation", "a.json", "--require", "limits"];
     let text = folder.run(&call).ends_with(0).stdout;
     for said in [
-        "queue `research` is below its fair share by a whole task, of `training`",
+        "queue `research` is below its fair share by a whole task of user `training`",
         "due: tree holds, margin 0",
         "held: limits holds",
     ] {
@@ -170,7 +170,7 @@ fn input_that_is_none() {
         ("verdict absent.json", "absent.json"),
         ("verdict job.json", "snapshot"),
         ("verdict snap.json --tolerance 2", "--tolerance"),
-        ("what-if snap.json", "nothing is changed"),
+        ("what-if snap.json", "no option states a change"),
         ("what-if snap.json --set weight", "NAME.FIELD=VALUE"),
         ("what-if snap.json --set nobody.weight=2", "nobody.weight"),
         ("what-if snap.json --set batch.weight=-8", "-8"),
@@ -320,7 +320,7 @@ fn the_page_of_a_snapshot() {
     let problem = include_str!("../../../../examples/two-servers.json");
     folder.run_with(&["report", "-", "-m", "drfh", "-o", "problem.html"], problem).ends_with(0);
     folder.run_with(&["report", "-"], "{").ends_with(2);
-    folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "a snapshot is judged by itself");
+    folder.run(&["report", "snap.json", "-m", "drfh"]).fails_with(2, "for a snapshot, `report` takes only");
 }
 
 /// The dumps of `examples` are equal to the dumps that the test kit creates. Each dump has a verdict, and so

@@ -120,7 +120,7 @@ fn wrong_input_has_a_place() {
     folder.write("answer.txt", "pellets one\n");
     folder
         .run(&["lp", "check", "blend.mps", "answer.txt"])
-        .fails_with(2, "answer.txt:1: `one` is no finite number");
+        .fails_with(2, "answer.txt:1: `one` is not a finite number");
     folder.run(&["lp", "check", "blend.mps", "highs.sol", "--tolerance", "2"]).fails_with(2, "--tolerance");
     folder.run(&["lp", "check", "blend.mps", "highs.sol", "--bounds", "--exact"]).fails_with(2, "--exact");
 }

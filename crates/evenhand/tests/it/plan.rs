@@ -89,7 +89,7 @@ fn wrong_input() {
         ("plan snap.json --offer gpu-node=-1 --until fair", "is not above 0"),
         ("plan snap.json --offer gpu-node=x --until fair", "--offer gpu-node"),
         ("plan snap.json --offer gpu-node --offer gpu-node=2 --until fair", "on offer twice"),
-        ("plan snap.json --offer gpu-node --until better", "there is no such goal"),
+        ("plan snap.json --offer gpu-node --until better", "there is no goal of this name"),
         (
             "plan snap.json --offer gpu-node --until starts=trainin",
             "there is no waiting user, waiting task or file `trainin`",

@@ -251,7 +251,9 @@ fn no_number_is_null() {
     let folder = Folder::new();
     let reservation = RESERVATION.replace(r#""reward": "6""#, r#""reward": 1.8e308"#);
     folder.write("s.json", admission().replace(RESERVATION, &reservation));
-    folder.run(&["simulate", "s.json", "--format", "json"]).fails_with(2, "numbers of at most 1e100");
+    folder
+        .run(&["simulate", "s.json", "--format", "json"])
+        .fails_with(2, "expected a number of at most 1e100");
     folder.write("s.json", admission().replace(r#""horizon": 5"#, r#""horizon": 1e200"#));
     folder
         .run(&["simulate", "s.json", "--format", "json"])
@@ -262,7 +264,9 @@ fn no_number_is_null() {
         .fails_with(2, "horizon: simulations take numbers");
     let course = SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#);
     folder.write("s.json", course.replace(r#""demand": {"cpu": 1}"#, r#""demand": {"cpu": 1e-350}"#));
-    folder.run(&["simulate", "s.json", "--format", "json"]).fails_with(2, "beyond what doubles hold");
+    folder
+        .run(&["simulate", "s.json", "--format", "json"])
+        .fails_with(2, "exceed the range of double precision");
     // A number close to zero cannot be the denominator of a fraction of doubles.
     let small = RESERVATION
         .replace("\"1/2\"", "1e-300")

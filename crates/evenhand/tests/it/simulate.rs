@@ -106,7 +106,7 @@ fn what_is_wrong_ends_with_two() {
         ),
         (
             SCENARIO.replace("\"horizon\": 60, ", ""),
-            "scenario.json:6:27: users[0].poisson: the jobs of user `a` keep coming: give the scenario a `horizon`",
+            "scenario.json:6:27: users[0].poisson: the jobs of user `a` arrive without end: give the scenario a `horizon`",
         ),
         (
             SCENARIO.replace("{\"server\": \"best-fit\"}", "{\"slots\": 2000000000}"),
@@ -232,7 +232,7 @@ fn servers_come_and_go() {
         (
             "\"remove\": 1",
             "\"remove\": 3",
-            "events[0].remove: found 3: 2 servers of this name are there at time 4",
+            "events[0].remove: found 3: 2 servers of this name exist at time 4",
         ),
         ("\"at\": 6", "\"at\": 3", "events[1]: time goes back from 4 to 3"),
     ] {

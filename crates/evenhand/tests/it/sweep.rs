@@ -147,13 +147,13 @@ fn what_belongs_to_another_sweep_is_not_continued() {
     refused(format!("{header}poem\n"), "l.jsonl.part:2: this is not a line of a sweep", &[]);
     refused(
         format!("{header}{}\n{}\n", lines[0], lines[2]),
-        "l.jsonl.part:3: this is not line 2 of the grid",
+        "l.jsonl.part:3: this line differs from line 2 of the grid",
         &[],
     );
     refused(format!("{header}{whole}{}\n", lines[0]), "l.jsonl.part:26: the file has more lines", &[]);
     // The first problem has changed.
     folder.write("a-1.json", FIGURE_1.replace("12", "13"));
-    refused(format!("{header}{}\n", lines[0]), "l.jsonl.part:2: this is not line 1", &[]);
+    refused(format!("{header}{}\n", lines[0]), "l.jsonl.part:2: this line differs from line 1", &[]);
     folder.write("grid.json", GRID.replace("drfh", "tsf"));
     refused(header, other, &[]);
 }

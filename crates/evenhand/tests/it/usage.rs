@@ -77,7 +77,7 @@ fn wrong_calls_are_refused() {
         ("usage usage.csv --law slurm", "--law slurm needs --half-life"),
         ("usage usage.csv --law lottery --half-life 7d", "lottery"),
         ("usage usage.csv --law slurm --half-life 7x", "--half-life: `7x`"),
-        ("usage usage.csv --law kueue --half-life none", "a half-life is needed by the law kueue"),
+        ("usage usage.csv --law kueue --half-life none", "the law kueue needs a half-life"),
         ("usage usage.csv --law slurm --half-life 7d --k 2", "--k belongs to --law kai"),
         ("usage usage.csv --law kai", "--capacity gpu=16"),
         ("usage usage.csv --law slurm --half-life 7d --weight a", "expected NAME=NUMBER"),
@@ -104,7 +104,7 @@ fn reported_usage_is_compared() {
     assert_eq!(json["reported"]["queues"]["product"]["equal_up_to_rounding"], false);
     assert_eq!(json["reported"]["queues"]["batch"]["equal_up_to_rounding"], true);
     let kueue = ["usage", "usage.csv", "--law", "kueue", "--half-life", "7d", "--reported", "sshare.txt"];
-    folder.run(&kueue).fails_with(2, "--reported: the file is of Slurm, whose law is not kueue");
+    folder.run(&kueue).fails_with(2, "--reported: the file is from Slurm, whose law is not kueue");
     let missing = ["usage", "usage.csv", "--law", "slurm", "--half-life", "7d", "--reported", "none.txt"];
     folder.run(&missing).fails_with(2, "none.txt");
 }

@@ -95,13 +95,13 @@ fn wrong_input_says_what_to_do() {
     fails(&["snap.json"], "a snapshot needs --durations");
     fails(&["snap.json", "--durations", "limits"], "the snapshot states no time limits");
     fails(&["snap.json", "--durations", "fixed:x"], "expected a duration above 0");
-    fails(&["snap.json", "--durations", "gone.json"], "no law, and there is no such file");
+    fails(&["snap.json", "--durations", "gone.json"], "neither a law nor a file of this name");
     fails(&["snap.json", "--durations", "1h", "--job", "nobody"], "nobody");
     fails(&["snap.json", "--durations", "1h", "--horizon", "0"], "--horizon");
     folder.write("times.json", r#"{"trainin": "1h"}"#);
     fails(&["snap.json", "--durations", "times.json"], "training");
     folder.write("times.json", r#"{"training": "soon"}"#);
-    fails(&["snap.json", "--durations", "times.json"], "`soon` is no duration");
+    fails(&["snap.json", "--durations", "times.json"], "`soon` is not a duration");
     folder.write("times.json", r#"{"training": "1h"}"#);
     fails(&["snap.json", "--durations", "times.json"], "no duration is stated for the tasks of user");
     folder.write("times.json", r#"{"training": {"length": "1h"}}"#);

@@ -70,10 +70,10 @@ fn wrong_usage_is_refused() {
     let folder = folder();
     folder.write("text.sqlite", "no database");
     for (call, expected) in [
-        ("watch", "nothing to watch"),
+        ("watch", "expected a system or a command to watch"),
         ("watch mesos --once", "--command"),
         ("watch borg", "borg"),
-        ("watch --command ' --once", "no command line"),
+        ("watch --command ' --once", "is not a command line"),
         ("watch slurm --every 0s", "60s"),
         ("watch slurm --every 5", "60s"),
         ("watch slurm --listen localhost", "127.0.0.1:9464"),
@@ -81,7 +81,7 @@ fn wrong_usage_is_refused() {
         ("watch slurm --once --insecure", "--listen"),
         ("watch slurm --once --keep 1d", "--history"),
         ("watch slurm --once --tolerance 2", "--tolerance"),
-        ("watch slurm --once --history text.sqlite", "no SQLite file"),
+        ("watch slurm --once --history text.sqlite", "not an SQLite file"),
         ("watch slurm --once --history no/folder/h", "cannot be written"),
         ("report text.sqlite", "text.sqlite"),
     ] {
@@ -90,7 +90,7 @@ fn wrong_usage_is_refused() {
         assert!(output.stderr.contains(expected), "{call}: {}", output.stderr);
     }
     folder.run(&["watch", "--command", "cat snap.json", "--once", "--history", "h"]).ends_with(1);
-    folder.run(&["report", "h", "-m", "drfh"]).fails_with(2, "a history is shown by itself");
+    folder.run(&["report", "h", "-m", "drfh"]).fails_with(2, "for a history, `report` takes only --output");
 }
 
 /// Starts a watch with a round every few milliseconds. Returns the process and the lines of its log.

@@ -220,15 +220,15 @@ fn wrong_calls_are_refused() {
         ("verdict snap.json --half-life 7d", "required arguments"),
         ("verdict snap.json --window 7d", "found other JSON"),
         ("verdict window.csv --window 7x", "--window: `7x`"),
-        ("verdict window.csv --window 7d --rule tree", "chooses no queue by usage over time"),
-        ("verdict window.csv --window 7d --rule kueue", "a half-life is needed by the law kueue"),
+        ("verdict window.csv --window 7d --rule tree", "does not choose queues by usage over time"),
+        ("verdict window.csv --window 7d --rule kueue", "the law kueue needs a half-life"),
         ("verdict window.csv --window 7d --rule kai", "--capacity gpu=16"),
         ("verdict window.csv --window 7d --k 2", "--k belongs to --rule kai"),
-        ("verdict window.csv --window 7d --reach 5m", "--reach is about a history of watch"),
+        ("verdict window.csv --window 7d --reach 5m", "--reach applies only to a history of watch"),
         ("verdict window.csv --window 7d --queue nobody", "no queue `nobody`"),
         ("verdict window.csv --window 7d --coverage 2", "from 0 to 1"),
         ("verdict window.csv --window 7d --resource-weight cpu=1", "no resource `cpu`"),
-        ("verdict window.csv --window 7d --format prometheus", "about a snapshot"),
+        ("verdict window.csv --window 7d --format prometheus", "applies only to a snapshot"),
     ] {
         folder.run(&call.split(' ').collect::<Vec<_>>()).fails_with(2, message);
     }

@@ -22,7 +22,7 @@ impl Writer<'_, '_> {
             return Ok(recomputed);
         }
         Ok(match &claim.evidence {
-            Evidence::Enclosed { .. } => return Err("enclosed powers are not among what is proved"),
+            Evidence::Enclosed { .. } => return Err("the Coq theorems do not cover enclosed powers"),
             Evidence::Prices(prices) if claim.axiom == Axiom::Proportional => {
                 let (share, alpha) = self.exponent(claim)?;
                 format!(
@@ -74,7 +74,7 @@ impl Writer<'_, '_> {
                 format!("Better {share} ({}) {alpha} {}", self.worths(&share, &alpha), self.tasks(better))
             }
             Evidence::Nothing { .. } => return Err("it has a margin"),
-            _ => return Err("the evidence is not among what is proved"),
+            _ => return Err("the Coq theorems do not cover this evidence"),
         })
     }
 
@@ -95,21 +95,21 @@ impl Writer<'_, '_> {
         let reasons = [
             (
                 axiom == WorkConserving && groups.hold_back(),
-                "what groups hold back is not among what is proved",
+                "the Coq theorems do not cover capacity that groups keep back",
             ),
             (
                 about_all && groups.have_limits(),
-                "allocations that keep limits of groups are not among what is proved",
+                "the Coq theorems do not cover allocations within limits of groups",
             ),
             (
                 axiom.is_about_optima() && groups.have_limits(),
-                "limits of groups are not among the rows of what is proved",
+                "the Coq theorems do not cover limits of groups as rows",
             ),
             (
                 matches!(axiom, GroupSharingIncentive | GroupEnvyFree),
-                "what parties gain is not among what is proved",
+                "the Coq theorems do not cover gains of parties",
             ),
-            (axiom == Tree, "what hierarchical filling ends with is not among what is proved"),
+            (axiom == Tree, "the Coq theorems do not cover the result of hierarchical filling"),
         ];
         reasons.into_iter().find(|(applies, _)| *applies).map(|(_, why)| why)
     }
@@ -145,7 +145,7 @@ impl Writer<'_, '_> {
             (Axiom::Ef1 | Axiom::IntegerParetoOptimal, _) => Ok("NotWhole".to_owned()),
             (axiom, _) => match bottleneck(axiom) {
                 Some(kind) => Ok(format!("NoBottleneck {kind}")),
-                None => Err("that it does not apply is not among what is proved"),
+                None => Err("the Coq theorems do not cover that an axiom does not apply"),
             },
         }
     }

@@ -104,8 +104,7 @@ impl MachineEvents {
 impl Reader {
     fn take(&mut self, row: &Record<'_>) -> Result<Option<MachineEvent>, ImportError> {
         if row.is(&TABLE_COLUMNS) {
-            let message =
-                "this is a table of machines: expected machine events (6 columns), which state times";
+            let message = "this is a table of machines without times: expected machine events (6 columns)";
             return Err(row.error(message));
         }
         let Event { time, machine: id, kind, stated } =

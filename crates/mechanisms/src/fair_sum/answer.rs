@@ -40,7 +40,7 @@ impl Sum<'_> {
     /// too many rows.
     pub fn answer(&self) -> Result<Outcome, MechanismError> {
         let mechanism = self.mechanism;
-        let why = "no method is for this problem".to_owned();
+        let why = "no method supports this problem".to_owned();
         let mut best = Err(MechanismError::NotFound { mechanism, why });
         let mut optima = self.objective.optima();
         let mut next = optima.next();

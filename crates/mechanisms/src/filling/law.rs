@@ -39,7 +39,7 @@ pub fn law(problem: &Problem, rule: Rule, step: &Rational) -> Result<Vec<Weighed
     let prepared = prepare(problem, problem, rule, step)?;
     let names_at_once = rule.server == ServerRule::BestFit && (rule.unfiltered || !rule.score.is_of_user());
     if names_at_once && rule.ties == Ties::Random {
-        let why = "the exact law of servers that are named at random is not offered".to_owned();
+        let why = "exact probabilities are not available for servers that users choose at random".to_owned();
         return Err(MechanismError::BadOption { mechanism: "fill", option: "ties", why });
     }
     let found = match prepared.widths.are_narrow() {

@@ -18,18 +18,22 @@ use crate::tree;
 /// score must be the share of the groups, and the server rule must be first fit or best fit.
 fn check_by_the_tree(rule: Rule, step: &Rational, ideal: bool) -> Result<(), MechanismError> {
     let refuse = |option: &'static str, why: &str| {
-        let why = format!("where users stand in groups or run gangs {why}");
+        let why = format!("if users are in groups or run gangs, {why}");
         Err(MechanismError::BadOption { mechanism: INFO.id, option, why })
     };
     match rule {
         _ if *step != 1 => refuse("step", "tasks are placed whole"),
-        _ if ideal => refuse("ideal", "there is no ideal of one score to compare with; see `tree`"),
+        _ if ideal => {
+            refuse("ideal", "there is no divisible mechanism of the same score to compare with; see `tree`")
+        }
         Rule { unfiltered: true, .. } => {
             refuse("unfiltered", "only servers on which a task fits are compared")
         }
         Rule { score: Score::Drf, server: ServerRule::FirstFit | ServerRule::BestFit, .. } => Ok(()),
-        Rule { score: Score::Drf, .. } => refuse("server", "it can be `first-fit` or `best-fit`"),
-        _ => refuse("score", "the share of the groups decides, which is `drf` where nothing else is stated"),
+        Rule { score: Score::Drf, .. } => {
+            refuse("server", "the server rule must be `first-fit` or `best-fit`")
+        }
+        _ => refuse("score", "the share of the groups decides, which is `drf` by default"),
     }
 }
 
@@ -45,12 +49,12 @@ pub static FILL: Mechanism = Mechanism {
         Flag {
             name: "score",
             takes: Takes::Name("SCORE", Score::NAMES),
-            help: "fill: whose turn it is (default: drf)",
+            help: "fill: score that decides which user is served next (default: drf)",
         },
         Flag {
             name: "server",
             takes: Takes::Name("RULE", ServerRule::NAMES),
-            help: "fill: where a task goes (default: first-fit)",
+            help: "fill: rule that chooses the server of a task (default: first-fit)",
         },
         tree::RULE,
         SECONDS,
@@ -69,8 +73,8 @@ pub static FILL: Mechanism = Mechanism {
         Flag {
             name: "step",
             takes: Takes::Number("EPS"),
-            help: "fill: place this fraction of a task at a time (default: 1); towards 0 `--server best-fit` comes nearest the \
-                   divisible allocation, and need not reach it",
+            help: "fill: place this fraction of a task at a time (default: 1); with small fractions `--server \
+                best-fit` comes closest to the divisible allocation, but may not reach it",
         },
         Flag {
             name: "ideal",

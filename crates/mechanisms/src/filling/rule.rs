@@ -99,14 +99,14 @@ names! { Score:
     Drf = "drf", "Global dominant share by weight";
     Tsf = "tsf", "Tasks by weight and by the tasks that fit on all servers";
     PsDsf = "ps-dsf", "Tasks by weight and by the tasks that fit on the empty server";
-    ResidualPsDsf = "rps-dsf", "Tasks by weight and by the tasks that fit on what is left of the server";
+    ResidualPsDsf = "rps-dsf", "Tasks by weight and by the tasks that fit on the free capacity of the server";
 }
 
 names! { ServerRule:
-    Iid = "iid", "For every task a random one of the servers on which some task fits";
+    Iid = "iid", "A random server for every task, among the servers on which some task fits";
     Rrr = "rrr", "Rounds, every server once in random order";
     FirstFit = "first-fit", "The first server on which the task fits";
-    BestFit = "best-fit", "The server whose rest suits the task best, of those on which it fits";
+    BestFit = "best-fit", "The server whose free capacity suits the task best, among the servers on which it fits";
     Joint = "joint", "User and server together: the pair of least score";
 }
 
@@ -120,7 +120,7 @@ names! { Ties:
 pub(super) const TIES: Flag = Flag {
     name: "ties",
     takes: Takes::Name("TIES", Ties::NAMES),
-    help: "fill, slots: who is preferred among equals, users first, then servers (default: low)",
+    help: "fill, slots: which user is preferred among equal users, and which server among equal servers (default: low)",
 };
 
 impl Score {

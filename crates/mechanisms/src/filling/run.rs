@@ -38,7 +38,10 @@ pub fn fill(problem: &Problem, rule: Rule, step: &Rational, seed: u64) -> Result
 
 /// Returns the error for a filling that the time limit cut off, for callers that need a complete filling.
 pub fn late(mechanism: &'static str) -> MechanismError {
-    MechanismError::Limit { mechanism, why: "the time was up before nothing more fitted".to_owned() }
+    MechanismError::Limit {
+        mechanism,
+        why: "the time was up while more tasks could still be placed".to_owned(),
+    }
 }
 
 /// A filling, and whether the time was up before it was complete.
@@ -82,7 +85,7 @@ pub(super) fn prepare(
     let bad =
         |option, why: &str| MechanismError::BadOption { mechanism: INFO.id, option, why: why.to_owned() };
     if *step <= 0 {
-        return Err(bad("step", "a step is positive"));
+        return Err(bad("step", "the fraction of a task must be above 0"));
     }
     if rule.unfiltered && rule.server != ServerRule::BestFit {
         return Err(bad("unfiltered", "only best fit can compare servers on which a task does not fit"));
@@ -94,7 +97,7 @@ pub(super) fn prepare(
 }
 
 pub(super) fn too_many(TooMany(steps): TooMany) -> MechanismError {
-    let why = format!("more than {steps} steps fit: it places them one by one");
+    let why = format!("more than {steps} steps fit, the most that are placed one by one");
     MechanismError::Limit { mechanism: INFO.id, why }
 }
 

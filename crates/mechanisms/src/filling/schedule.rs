@@ -91,13 +91,13 @@ pub fn schedule_among<R>(
     let has_no_share = |n: &usize| problem.is_active(*n) && !whole.is_active(*n);
     if let Some(n) = (0..problem.n_users()).find(has_no_share) {
         let name = problem.users()[n].name();
-        let why = format!("user `{name}` fits on none of the servers that shares are parts of");
+        let why = format!("no task of user `{name}` fits on the servers that shares are fractions of");
         return Err(MechanismError::NotApplicable { mechanism: policy.mechanism(), why });
     }
     let (prepared, rule, is_narrow) = match policy {
         Policy::Tree(policy) => return tree::schedule(problem, whole, policy, seed, body),
         Policy::Fill(Rule { unfiltered: true, .. }) => {
-            let why = "tasks that come and go are placed on servers on which they fit".to_owned();
+            let why = "tasks that arrive and end can be placed only on servers on which they fit".to_owned();
             return Err(MechanismError::BadOption { mechanism: "fill", option: "unfiltered", why });
         }
         Policy::Fill(rule) => {

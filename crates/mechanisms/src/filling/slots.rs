@@ -146,7 +146,7 @@ fn refuse(problem: &Problem, slots: u64) -> Result<(), MechanismError> {
     if let Some(server) = problem.servers().iter().find(|server| server.is_time_shared()) {
         let name = server.name();
         let why = format!(
-            "slots are parts of resources, and server `{name}` is shared by time (a user states gamma there)"
+            "slots divide resources, but server `{name}` is shared by time (a user states gamma there)"
         );
         return Err(MechanismError::NotApplicable { mechanism, why });
     }

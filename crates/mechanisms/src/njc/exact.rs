@@ -52,10 +52,10 @@ struct Optimum<'a> {
 #[derive(Debug, Clone, PartialEq, Error)]
 enum NoMember {
     /// The face is empty, or has no allocation near the point.
-    #[error("the face has no member")]
+    #[error("the face contains no point")]
     Empty,
     /// The exact check refused the member of the face.
-    #[error("the member of the face is no answer")]
+    #[error("the point of the face is not an answer")]
     Refused,
     /// The exact linear programme over the face failed.
     #[error(transparent)]

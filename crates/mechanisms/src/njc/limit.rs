@@ -80,7 +80,7 @@ fn first_success<T>(
             Err(error) => first_error = first_error.or(Some(error)),
         }
     }
-    let why = "no method is for this problem".to_owned();
+    let why = "no method supports this problem".to_owned();
     Err(first_error.unwrap_or(MechanismError::NotFound { mechanism: INFO.id, why }))
 }
 
@@ -93,7 +93,7 @@ fn end_of_path(
     let problem = constraints.problem();
     let bad = |why: String| MechanismError::BadOption { mechanism: INFO.id, option: "barrier", why };
     if problem.n_servers() != 1 {
-        return Err(bad("the barrier is that of one server".to_owned()));
+        return Err(bad("the barrier is defined only for problems with one server".to_owned()));
     }
     let mut by_resource = vec![1.0; problem.n_resources()];
     for (name, weight) in weights {
@@ -106,6 +106,6 @@ fn end_of_path(
     }
     pool::maximise(constraints, Some(&by_resource)).ok_or_else(|| MechanismError::NotFound {
         mechanism: INFO.id,
-        why: "with these weights the path does not come near its limit in doubles".to_owned(),
+        why: "with these weights the path does not come close to its limit in floating point".to_owned(),
     })
 }

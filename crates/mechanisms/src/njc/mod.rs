@@ -54,7 +54,7 @@ pub static NJC: Mechanism = Mechanism {
         Flag {
             name: "reduce",
             takes: Takes::Nothing,
-            help: "njc: first leave out what cannot matter (NJC, section 5.1); one server",
+            help: "njc: first leave out users and resources that cannot matter (NJC, section 5.1); one server",
         },
         METHOD,
         Flag {
@@ -66,7 +66,7 @@ pub static NJC: Mechanism = Mechanism {
             name: "barrier",
             takes: Takes::Resources("RESOURCE=W,..."),
             help: "njc: weights of the resources in the barrier that the path to the answer follows (NJC, section \
-                   5.5); other weights, the same limit; one server",
+                5.5); they do not change the limit; one server",
         },
         no_entitlement::FLAG,
         SECONDS,
@@ -144,7 +144,7 @@ pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, Mecha
     let constraints = Constraints::new(problem, Sharing::Rdm);
     let answer = METHODS.iter().find_map(|method| method(&constraints, settings));
     answer.unwrap_or_else(|| {
-        let why = "no method is for these settings".to_owned();
+        let why = "no method supports these settings".to_owned();
         Err(MechanismError::NotFound { mechanism: INFO.id, why })
     })
 }
@@ -159,17 +159,18 @@ fn check_settings(settings: &Settings) -> Result<(), MechanismError> {
         None if settings.barrier.is_some()
             && (settings.select.is_some() || settings.faces || settings.reduce) =>
         {
-            bad("barrier", "the path has one end: no --select, --faces or --reduce")
+            bad("barrier", "the path leads to a single answer: leave out --select, --faces and --reduce")
         }
-        None if settings.c_max.is_some() => bad("c-max", "it goes with --method trajectory"),
+        None if settings.c_max.is_some() => bad("c-max", "it needs --method trajectory"),
         None => Ok(()),
-        Some(Method::Trajectory) if settings.barrier.is_some() => {
-            bad("barrier", "the trajectory is that of the paper's equation, with weights of 1")
-        }
+        Some(Method::Trajectory) if settings.barrier.is_some() => bad(
+            "barrier",
+            "the trajectory follows the paper's equation, which has weights of 1: leave the option out",
+        ),
         Some(Method::Trajectory) if settings.select.is_some() || settings.faces || settings.reduce => {
-            bad("method", "the trajectory has one end: no --select, --faces or --reduce")
+            bad("method", "the trajectory leads to a single answer: leave out --select, --faces and --reduce")
         }
         Some(Method::Trajectory) => Ok(()),
-        Some(_) => bad("method", "the only method with a name is `trajectory`"),
+        Some(_) => bad("method", "expected `trajectory`, the only method of njc that can be chosen"),
     }
 }

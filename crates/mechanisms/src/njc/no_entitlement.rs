@@ -37,7 +37,7 @@ pub fn allocate(
 fn allocate_to_others(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     let bad = |why: String| MechanismError::BadOption { mechanism: INFO.id, option: FLAG.name, why };
     if problem.n_servers() != 1 {
-        return Err(bad("the theorem is about one server".to_owned()));
+        return Err(bad("entitlements of 0 are supported only for problems with one server".to_owned()));
     }
     let index = |name: &String| {
         let user = problem.users().iter().position(|user| user.name() == name);
@@ -53,7 +53,10 @@ fn allocate_to_others(problem: &Problem, settings: &Settings) -> Result<Outcome,
     let mut outcome = super::allocate(&problem.without_tasks_of(&without), &settings)?;
     if let Some(left) = left_over(problem, &outcome.allocation) {
         if problem.servers()[0].is_time_shared() {
-            return Err(bad("what is left of a server that is shared by time is not divided".to_owned()));
+            return Err(bad(
+                "the free capacity of a server that is shared by time cannot be divided among these users"
+                    .to_owned(),
+            ));
         }
         let rest = super::allocate(&left.without_tasks_of(&with), &settings)?;
         for n in without {

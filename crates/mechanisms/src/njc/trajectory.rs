@@ -67,7 +67,7 @@ fn positive_c_max(stated: &Rational) -> Result<f64, MechanismError> {
         false => Err(MechanismError::BadOption {
             mechanism: INFO.id,
             option: "c-max",
-            why: "it should be a positive number".to_owned(),
+            why: "expected a number above 0".to_owned(),
         }),
     }
 }

@@ -153,7 +153,7 @@ const EXACT_LIMITS: RoundLimits =
     RoundLimits { rounds: 60, updates: 1000, bits: 5000, tolerance: 0.0, until: None };
 
 fn no_method(mechanism: &'static str, method: Method) -> MechanismError {
-    let why = format!("there is no method `{}` for it", method.name());
+    let why = format!("it has no method `{}`", method.name());
     MechanismError::BadOption { mechanism, option: "method", why }
 }
 
@@ -197,7 +197,7 @@ fn by_search(
 ) -> Result<Outcome, MechanismError> {
     let goal = match options.select {
         Some(Goal::MaxMinShare) => {
-            let why = "max-tasks and max-utilisation are what it can search for".to_owned();
+            let why = "expected max-tasks or max-utilisation".to_owned();
             return Err(MechanismError::BadOption { mechanism: info.id, option: "select", why });
         }
         goal => goal,
@@ -237,7 +237,10 @@ fn by_search(
                 found.search.tried.len(),
                 found.spent.sweeps,
                 found.spent.active_sets,
-                found.violation.map_or_else(|| "no path ended".to_owned(), |violation| violation.to_string())
+                found.violation.map_or_else(
+                    || "no path reached an answer".to_owned(),
+                    |violation| violation.to_string()
+                )
             );
             return Err(MechanismError::NotFound { mechanism: info.id, why });
         }
@@ -279,7 +282,8 @@ fn by_algorithm_1(
     let arithmetic = options.arithmetic;
     let until = options.seconds.and_then(|seconds| Instant::now().checked_add(seconds));
     if let Some(user) = constraints.problem().users().iter().find(|user| user.tasks().is_some()) {
-        let why = format!("algorithm-1 is for unlimited tasks, and user `{}` has a limit", user.name());
+        let why =
+            format!("algorithm-1 supports only unlimited tasks, but user `{}` has a limit", user.name());
         return Err(MechanismError::BadOption { mechanism: INFO.id, option: "method", why });
     }
     let (tasks, rounds, converged) = match arithmetic {

@@ -134,8 +134,8 @@ fn unlimited(problem: &Problem) -> Result<(), MechanismError> {
         None => Ok(()),
         Some(user) => {
             let why = format!(
-                "sweep is for unlimited tasks: user `{}` has a limit, and where the sweep ends then depends on \
-                 the order of the classes and need not be the optimum that {} is; leave the option out",
+                "sweep supports only unlimited tasks, but user `{}` has a limit: the result would depend on the order \
+                of the classes and might not be the optimum that {} is; leave the option out",
                 user.name(),
                 INFO.id
             );

@@ -9,10 +9,10 @@ use super::pairs::{PairModel, Point};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
 pub enum Violation {
     /// A number of tasks is negative.
-    #[error("a user has fewer than 0 tasks")]
+    #[error("a user has a negative number of tasks")]
     Negative,
     /// The usage of a row exceeds its capacity.
-    #[error("a resource is overfilled")]
+    #[error("the tasks use more of a resource than its capacity")]
     Overfilled,
     /// A user has more than `T_n` tasks.
     #[error("a user has more than all its tasks")]

@@ -49,8 +49,8 @@ const MOST_COUNTED: usize = 10_000_000;
 pub(crate) const RULE: Flag = Flag {
     name: "rule",
     takes: Takes::Name("RULE", Rule::NAMES),
-    help: "tree: the share that a scheduler compares siblings by, in place of the problem's own; kai, volcano: what \
-           groups are entitled to, without tasks; fill: the same share by whole tasks",
+    help: "tree: share by which a scheduler compares siblings, instead of the problem's own; kai, volcano: \
+        entitlements of groups, without tasks; fill: the same share by whole tasks",
 };
 /// The flag that leaves out phase 0, in which guarantees come first.
 const NO_NOMINAL_FIRST: Flag = Flag {
@@ -248,7 +248,7 @@ pub fn entitlements(problem: &Problem, settings: &Settings) -> Result<Option<Ent
         }
         Some(rule) => {
             check(problem)?;
-            without_class_limits(problem, TREE.info.id, "it divides every resource alone")?;
+            without_class_limits(problem, TREE.info.id, "it divides every resource separately")?;
             let too_long = || MechanismError::Limit {
                 mechanism: TREE.info.id,
                 why: "rounding would take too many rounds".to_owned(),

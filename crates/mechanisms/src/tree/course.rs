@@ -44,7 +44,7 @@ use tracked_bound::TrackedBound;
 /// The error that no event ends the filling. It cannot occur for the tree of a problem: every task demands a
 /// resource, and all capacities are finite.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
-#[error("nothing ends the filling")]
+#[error("no bound ends the filling")]
 pub struct Endless;
 
 /// All nodes, each after its children, and the position of each node in this order.

@@ -247,6 +247,6 @@ mod tests {
             assert!(used.iter().zip(constraints.rows()).all(|(used, row)| *used <= row.capacity));
             assert!(used.iter().any(|used| *used > 0));
         }
-        assert!(some > 0, "the filling was never ended on its way");
+        assert!(some > 0, "no bound ended the filling");
     }
 }

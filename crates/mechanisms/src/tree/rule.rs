@@ -31,13 +31,14 @@ pub enum Rule {
 names! { Rule:
     Hdrf = "hdrf", "usage over the cluster: max_r U_r / C_r";
     Mesos = "mesos", "usage over the cluster, quotas as guarantees";
-    Kueue = "kueue", "what exceeds the nominal quota over what can be lent, flavours added; nominal quota first";
+    Kueue = "kueue", "usage above the nominal quota over the amount that can be lent, flavours added; nominal quota \
+        first";
     Armada = "armada", "usage over the cluster with the problem's multipliers: max_r m_r U_r / C_r";
     YuniKorn = "yunikorn", "usage over the guarantee: max_r U_r / G_r";
     Slurm = "slurm", "usage over the cluster, of one resource";
-    Kai = "kai", "entitlements resource by resource: quotas, then by priority what is left, by weight";
+    Kai = "kai", "entitlements resource by resource: quotas first, then the rest by priority and weight";
     KaiSoleQueue = "kai-sole-queue", "the same, where the only queue of a priority takes all that is left";
-    Volcano = "volcano", "entitlements resource by resource: guarantees, then the least part by weight grows";
+    Volcano = "volcano", "entitlements resource by resource: guarantees first, then the least share by weight grows";
     VolcanoCapacity = "volcano-capacity", "entitlements resource by resource: what queues deserve (their guarantees, lent or not)";
 }
 

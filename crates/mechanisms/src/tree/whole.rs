@@ -67,7 +67,7 @@ pub fn fill_in_time(
 ) -> Result<Filled, MechanismError> {
     let Whole { rule, best_fit, ties, seed } = whole;
     if rule.is_some_and(|rule| rule.per_resource().is_some()) {
-        let why = "it divides every resource alone and places no tasks".to_owned();
+        let why = "it divides every resource separately and places no tasks".to_owned();
         return Err(MechanismError::BadOption { mechanism, option: "rule", why });
     }
     let forest = forest_of(problem, &Settings { rule, ..Settings::default() })?;
@@ -89,7 +89,7 @@ pub fn fill_in_time(
         }
         work = work.saturating_add(turn);
         if work > WORK {
-            let why = "too many turns: it serves one gang of tasks after the other".to_owned();
+            let why = "too many gangs of tasks: they are served one after another".to_owned();
             return Err(MechanismError::Limit { mechanism, why });
         }
         is_late = evenhand_budget::is_late();

@@ -64,7 +64,7 @@ fn faults_name_their_place() {
     let groups = |groups: &str| with(groups, "", "");
     refuses(
         &groups(r#"{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}"#),
-        "p.json:3:36: groups[0].parent: group `a` stands in itself: expected parents that lead to a group without a parent",
+        "p.json:3:36: groups[0].parent: group `a` is its own parent, perhaps through other groups: expected parents that lead to a group without a parent",
     );
     refuses(
         &groups(r#"{"name": "a", "parent": "c"}, {"name": "d"}"#),

@@ -153,7 +153,7 @@ fn faults_of_configurations() {
     );
     refuses(
         &LISTED.replace("\"load\": 0", "\"demand\": {\"cpu\": 1}"),
-        "r.json:2:49: jobs[0].demand: `demand` cannot stand next to `configurations`: state either configurations, or capacities and demands",
+        "r.json:2:49: jobs[0].demand: `demand` cannot be combined with `configurations`: state either configurations, or capacities and demands",
     );
 }
 

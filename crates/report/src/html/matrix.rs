@@ -74,7 +74,8 @@ fn cell(problem: &Problem, judged: &Judged, axiom: Axiom, parameters: &Parameter
             td class="unknown" {
                 details {
                     summary { "· not examined" }
-                    p { @match why { Some((_, why)) => (printable(&why.to_string())), None => "It was not asked for." } }
+                    p { @match why { Some((_, why)) => (printable(&why.to_string())), None => "This axiom was not \
+                        requested." } }
                 }
             }
         };

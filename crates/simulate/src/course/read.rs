@@ -120,7 +120,7 @@ fn events(fields: &Fields<'_, '_>, problem: &Problem, scenario: &mut CourseScena
         }
         let is_there = changes.len().is_multiple_of(2) != scenario.absent[user];
         if is_there == comes {
-            let why = if comes { "is there already" } else { "is not there" };
+            let why = if comes { "is present already" } else { "is not present" };
             return Err(document.error(named, format!("user `{name}` {why} at time {at}")));
         }
         changes.push(at);
@@ -209,7 +209,7 @@ impl<'t> Reader<'_, 't> {
                 classes.join(",")
             }
             Takes::Users(_) => {
-                let why = format!("`{}` names users, and here they come and go", flag.name);
+                let why = format!("`{}` names users, which is not supported if users come and go", flag.name);
                 return Err(document.error(raw, why));
             }
             Takes::Resources(_) => {
@@ -240,7 +240,7 @@ impl<'t> Reader<'_, 't> {
         for raw in self.users {
             let user = self.document.object(raw)?;
             if let Some((name, raw)) = fields.iter().find_map(|name| Some((name, user.get(name)?))) {
-                let why = format!("the policy `{policy}` knows nothing of `{name}`");
+                let why = format!("the policy `{policy}` does not support `{name}`");
                 return Err(self.document.error_on_key(raw, why));
             }
         }
@@ -262,7 +262,9 @@ impl<'t> Reader<'_, 't> {
         let period = fields.optional("period", positive)?.unwrap_or(usual.period);
         let actions = self.horizon / period * servers as f64;
         if actions > MOST_ACTIONS {
-            let message = format!("servers would act {actions:.1e} times, more than {MOST_ACTIONS:.0e}");
+            let message = format!(
+                "servers would act {actions:.1e} times, more than {MOST_ACTIONS:.0e}: raise `period`"
+            );
             return Err(document.error(fields.place("period"), message));
         }
         let random = fields.optional("random_phases", Document::boolean)?;
@@ -279,8 +281,10 @@ impl<'t> Reader<'_, 't> {
             period,
             random_phases: random.unwrap_or(usual.random_phases),
             delay,
-            loss: part("loss", usual.loss, "a part from 0 to below 1", |v| *v >= 0 && v.to_f64() < 1.0)?,
-            step: part("step", usual.step, "a part above 0 and at most 1", |v| v.to_f64() > 0.0 && *v <= 1)?,
+            loss: part("loss", usual.loss, "a fraction from 0 to below 1", |v| *v >= 0 && v.to_f64() < 1.0)?,
+            step: part("step", usual.step, "a fraction above 0 and at most 1", |v| {
+                v.to_f64() > 0.0 && *v <= 1
+            })?,
         }))
     }
 
@@ -288,7 +292,7 @@ impl<'t> Reader<'_, 't> {
         let document = self.document;
         let fields = Fields::of(document, raw, &["steps", "running_time"])?;
         if self.problem.n_servers() != 1 || self.problem.n_single_servers() > u128::from(MAX_SERVERS) {
-            let why = "gaps are parts of one pool: expected one server class";
+            let why = "gaps are defined for one pool: expected one server class";
             return Err(document.error(raw, why));
         }
         self.without(&["demand_on", "gamma", "group", "servers"], "least_gap")?;
@@ -298,8 +302,9 @@ impl<'t> Reader<'_, 't> {
         let users = self.problem.n_users() as f64;
         let filled = self.horizon / running_time * users * users * f64::from(steps);
         if filled > MOST_FILLED {
-            let message =
-                format!("{filled:.1e} looks at users, more than {MOST_FILLED:.0e}: raise `running_time`");
+            let message = format!(
+                "users would be examined {filled:.1e} times, more than {MOST_FILLED:.0e}: raise `running_time`"
+            );
             return Err(document.error(fields.place("running_time"), message));
         }
         Ok(CoursePolicy::LeastGap { steps, running_time })

@@ -114,7 +114,7 @@ impl CourseScenario {
     #[must_use]
     pub fn there(&self, time: f64) -> Vec<bool> {
         let looks: usize = self.changes.iter().map(|changes| 1 + changes.len()).sum();
-        charge(looks as u64, "who is there at which time");
+        charge(looks as u64, "the table of times at which users are present");
         let of = |(changes, absent): (&Vec<f64>, &bool)| {
             changes.iter().filter(|at| **at <= time).count().is_multiple_of(2) != *absent
         };
@@ -249,7 +249,7 @@ fn stepwise(
     solve: impl Fn(&Vec<bool>) -> Result<Standing, SimulateError> + Sync,
 ) -> Result<Course, SimulateError> {
     let begins = scenario.begins();
-    table(begins.len(), scenario.changes.len(), 1, "who is there at which time");
+    table(begins.len(), scenario.changes.len(), 1, "the table of times at which users are present");
     let there: Vec<Vec<bool>> = begins.iter().map(|time| scenario.there(*time)).collect();
     // Equal sets of users have equal allocations. The sets that are needed first are solved first.
     let mut known = HashSet::new();

@@ -69,7 +69,7 @@ impl Cluster {
             kinds: Vec::new(),
             by_name: HashMap::new(),
             concerned: 0,
-            memory: Growing::new("the servers that come and go"),
+            memory: Growing::new("the list of servers that come and go"),
         }
     }
 
@@ -125,7 +125,7 @@ pub(super) fn events<'t>(
     let problem = Problem::new(stated).map_err(|error| document.problem_error(&error))?;
     if problem.n_single_servers() > u128::from(MAX_SERVERS) {
         let message = format!(
-            "the servers that they concern are {} one by one, more than {MAX_SERVERS}",
+            "the events concern {} single servers, more than {MAX_SERVERS}",
             problem.n_single_servers()
         );
         return Err(document.error_on_key(raw, message));
@@ -158,7 +158,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
     let name = fields.need("server")?;
     let (kind, is_new) = kind_of(document, name, fields.get("add").is_some() && capacity.is_some(), cluster)?;
     let concerned = cluster.kinds[kind].machines.len() + cluster.kinds[kind].classes.len();
-    charge(CONCERNED * concerned as u64, "the events of servers");
+    charge(CONCERNED * concerned as u64, "the processing of the events of servers");
     cluster.concerned += concerned;
     let (machines, changes) = (cluster.places.len(), cluster.places.n_changes() as u64);
     let added = fields.optional("add", count).ok().flatten().unwrap_or(0).min(MAX_SERVERS);
@@ -174,7 +174,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
     }
     match (fields.get("add"), fields.get("remove"), capacity) {
         (Some(add), None, capacity) => {
-            let why = "servers of this name are there already: `add` without `capacity` adds more of them";
+            let why = "servers of this name exist already: use `add` without `capacity` to add more of them";
             fields.refuse("capacity", !is_new, why)?;
             let number = count(document, add)?;
             let back = cluster.machines(kind, false);
@@ -216,7 +216,7 @@ fn event(fields: &Fields<'_, '_>, at: f64, resources: &[String], cluster: &mut C
             return Err(fields.error(why));
         }
     }
-    fields.refuse("count", true, "`count` says how many servers get another `capacity`")
+    fields.refuse("count", true, "`count` needs `capacity`: it says how many servers get another capacity")
 }
 
 /// Returns the index of the servers of a name, and whether the name is new. If `may_be_new` is true, an
@@ -246,7 +246,7 @@ fn kind_of(
 fn at_most(document: &Document<'_>, raw: &RawValue, there: usize, at: f64) -> Read<usize> {
     let number = count(document, raw)?;
     usize::try_from(number).ok().filter(|number| *number <= there).ok_or_else(|| {
-        let message = format!("found {number}: {there} servers of this name are there at time {at}");
+        let message = format!("found {number}: {there} servers of this name exist at time {at}");
         document.error(raw, message)
     })
 }

@@ -90,11 +90,11 @@ pub(super) fn check(jobs: &[Job], types: usize) -> Result<(), AdmissionError> {
     let mut before = 0.0;
     for (index, job) in jobs.iter().enumerate() {
         let why = if !job.at.is_finite() || job.at < before {
-            "it comes before the one before it, or before time 0"
+            "it arrives before the previous job or before time 0"
         } else if job.of_type >= types {
-            "there is no such type"
+            "its job type does not exist"
         } else if job.lasts.is_nan() || job.lasts < 0.0 {
-            "its running time is negative or no number"
+            "its running time is negative or not a number"
         } else {
             before = job.at;
             continue;

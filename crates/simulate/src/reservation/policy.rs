@@ -35,7 +35,7 @@ pub enum Policy {
 
 /// The error for a policy that needs capacities if the problem states configurations instead.
 pub(super) const NEEDS_CAPACITY: &str =
-    "`power_of_d` and `priorities` compare demands with capacities, of which `configurations` say nothing";
+    "`power_of_d` and `priorities` compare demands with capacities, which `configurations` do not state";
 
 impl Policy {
     /// Returns whether the policy compares demands with capacities.
@@ -80,8 +80,8 @@ pub enum AdmissionError {
     Setting(&'static str),
     /// Jobs come closer to each other than neighbouring doubles.
     #[error(
-        "{rate:.1e} jobs come in a unit of time: times at {at:e} are {:.1e} apart, are kept in double precision, and \
-         would not go on",
+        "{rate:.1e} jobs arrive in a unit of time, but near {at:e} the times of double precision are {:.1e} apart: \
+        use lower rates or an earlier end",
         at.next_up() - at
     )]
     TooDense {
@@ -91,7 +91,7 @@ pub enum AdmissionError {
         at: f64,
     },
     /// Not all jobs at time 0 fit on the servers.
-    #[error("the servers have room for {fit} of the jobs of type `{name}` that are there at time 0")]
+    #[error("the servers have room for only {fit} of the jobs of type `{name}` that are present at time 0")]
     Initial {
         /// The name of the job type.
         name: String,
@@ -198,7 +198,7 @@ impl First {
             *self = Self { of_type: j, server: 0 };
         }
         while let Some(on) = jobs.get_mut(self.server) {
-            charge(OF_TYPE * on.len() as u64, "the jobs that are there at time 0");
+            charge(OF_TYPE * on.len() as u64, "the processing of the jobs that are present at time 0");
             on[j] += 1;
             if is_feasible(on) {
                 return Some(self.server);

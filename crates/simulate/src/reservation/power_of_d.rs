@@ -51,7 +51,7 @@ impl Admit for PowerOfD {
     }
 
     fn admit(&mut self, j: usize, draw: &mut Draw) -> Result<Option<usize>, AdmissionError> {
-        charge(self.d as u64 * self.cost_of_load, "the servers that are asked");
+        charge(self.d as u64 * self.cost_of_load, "the processing of the servers that are asked");
         let asked = (0..self.d).map(|_| draw.position(self.jobs.len()));
         let asked: Vec<usize> = asked.collect();
         let least = asked.into_iter().min_by(|a, b| self.load(*a).total_cmp(&self.load(*b)).then(a.cmp(b)));

@@ -61,7 +61,7 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     let raw = fields.need("reservation")?;
     let problem = reservation(document, raw, folder)?;
     if problem.n_pools() != 1 {
-        return Err(document.error(raw, "jobs are admitted into one pool of servers"));
+        return Err(document.error(raw, "expected one pool of servers, into which jobs are admitted"));
     }
     if problem.rewards().iter().chain(&problem.loads()).any(|number| to_f64(number) > LARGEST) {
         return Err(document.error(raw, format!("{TOO_LARGE}, also as rewards and loads")));
@@ -77,7 +77,9 @@ pub fn scenario(document: &Document<'_>, folder: &Path) -> Result<AdmissionScena
     let horizon = fields.needed("horizon", time)?;
     let from = fields.optional("from", time)?.unwrap_or(0.0);
     if let (Some(raw), true) = (fields.get("from"), from >= horizon) {
-        return Err(document.error(raw, "rewards are averaged from a time before the horizon"));
+        return Err(
+            document.error(raw, "expected a time before the horizon, from which rewards are averaged")
+        );
     }
     let every = fields.optional("every", time)?.unwrap_or(horizon / ROWS);
     if horizon <= 0.0 || every <= 0.0 {
@@ -201,7 +203,7 @@ impl<'t> PolicyReader<'_, 't> {
         by_type(&fields, "estimates", self.problem, time, |j, load| loads[j] = load)?;
         let error = fields.optional("error", time)?.unwrap_or(0.0);
         if error > 1.0 {
-            let message = "expected a part of the estimates, at most 1";
+            let message = "expected a fraction of the estimates, at most 1";
             return Err(self.document.error(fields.place("error"), message));
         }
         Ok(Some(Estimates { loads, error }))

@@ -132,7 +132,7 @@ pub fn admit(
         check(trace, problem.n_types())?;
     }
     if problem.n_pools() != 1 {
-        return Err(AdmissionError::Setting("jobs are admitted into one pool of servers"));
+        return Err(AdmissionError::Setting("expected one pool of servers, into which jobs are admitted"));
     }
     if problem.configurations().is_some() && policy.needs_capacity() {
         return Err(AdmissionError::Setting(policy::NEEDS_CAPACITY));
@@ -141,7 +141,7 @@ pub fn admit(
     let mut policy: Box<dyn Admit + '_> = match policy {
         Policy::Dra { reserve } => Box::new(Dra::new(scenario, *reserve, Vec::new(), estimates)),
         Policy::Preempting { priorities, .. } if priorities.len() != problem.n_types() => {
-            return Err(AdmissionError::Setting("every type has a priority"));
+            return Err(AdmissionError::Setting("expected a priority for every job type"));
         }
         Policy::Preempting { reserve, priorities } => {
             Box::new(Dra::new(scenario, *reserve, priorities.clone(), estimates))
@@ -210,7 +210,7 @@ impl<'a> Run<'a> {
             running: vec![0; types],
             all: vec![0; types],
             ends_of_all: BinaryHeap::new(),
-            memory: Growing::new("the jobs that run"),
+            memory: Growing::new("the list of jobs that run"),
             result: Admission {
                 admitted: none.clone(),
                 rejected: none.clone(),
@@ -301,7 +301,7 @@ impl<'a> Run<'a> {
     fn begin(&mut self, initial: &[Vec<f64>], policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         for (j, all) in initial.iter().enumerate() {
             for (fit, lasts) in all.iter().enumerate() {
-                charge(cost::START, "the jobs that are there at time 0");
+                charge(cost::START, "the processing of the jobs that are present at time 0");
                 let server = policy.begin(j).ok_or_else(|| AdmissionError::Initial {
                     name: self.scenario.problem.jobs()[j].name().to_owned(),
                     fit: fit as u64,
@@ -330,7 +330,7 @@ impl<'a> Run<'a> {
         choices: &mut Draw,
     ) -> Result<(), AdmissionError> {
         let j = job.of_type;
-        charge(cost::ARRIVAL + cost::START, "the arrivals");
+        charge(cost::ARRIVAL + cost::START, "the processing of the arrivals");
         self.count(j, job.at + job.lasts);
         let mut server = policy.admit(j, choices)?;
         if server.is_none() {
@@ -397,7 +397,7 @@ impl<'a> Run<'a> {
     fn end(&mut self, policy: &mut dyn Admit) -> Result<(), AdmissionError> {
         let Some(Reverse((_, place, _))) = self.ends.pop() else { return Ok(()) };
         let Running { of_type: j, server, .. } = self.jobs[place];
-        charge(self.jobs_on[server][j].len() as u64, "the jobs that end");
+        charge(self.jobs_on[server][j].len() as u64, "the processing of the jobs that end");
         self.jobs_on[server][j].retain(|other| *other != place);
         self.remove(place);
         if let Some(source) = policy.leave(j, server)?

@@ -72,16 +72,20 @@ impl AdmissionScenario {
     /// Checks that the numbers are valid.
     pub(super) fn check_numbers(&self) -> Result<(), AdmissionError> {
         if self.servers == 0 || self.servers > MOST_SERVERS {
-            return Err(AdmissionError::Setting("jobs are admitted into 1 to 100,000 servers"));
+            return Err(AdmissionError::Setting(
+                "expected 1 to 100,000 servers, into which jobs are admitted",
+            ));
         }
         let times = [self.horizon, self.from, self.every];
         if !times.iter().all(|time| time.is_finite() && *time >= 0.0) || self.every == 0.0 {
             return Err(AdmissionError::Setting(
-                "times are finite and at least 0, the distance of points above 0",
+                "expected finite times of at least 0, and a distance of points above 0",
             ));
         }
         if self.from >= self.horizon {
-            return Err(AdmissionError::Setting("rewards are averaged from a time before the horizon"));
+            return Err(AdmissionError::Setting(
+                "expected a time before the horizon, from which rewards are averaged",
+            ));
         }
         Ok(())
     }
@@ -213,7 +217,7 @@ impl Coming {
     /// remainder of an exponential time has the same distribution as the time.
     pub(super) fn initial_times(&self, seed: u64) -> Vec<Vec<f64>> {
         let first = self.initial.iter().sum::<u64>();
-        charge(DRAW.saturating_mul(first), "the jobs that are there at time 0");
+        charge(DRAW.saturating_mul(first), "the processing of the jobs that are present at time 0");
         let mut draw = Draw::new(seed, INITIAL);
         let of_type = |(count, mean): (&u64, &f64)| (0..*count).map(|_| draw.exponential(*mean)).collect();
         self.initial.iter().zip(&self.mean_times).map(of_type).collect()

@@ -79,7 +79,11 @@ fn what_is_wrong_is_named_with_its_place() {
         (r#"{"dra": {}}"#, r#"{"static": {"d": 1}}"#, "d"),
         (r#""horizon": 20"#, r#""horizon": 0"#, "before the horizon"),
         (r#""horizon": 20"#, r#""horizon": -1"#, "expected a time of at least 0"),
-        (r#""from": 5"#, r#""from": 20"#, "from: rewards are averaged from a time before the horizon"),
+        (
+            r#""from": 5"#,
+            r#""from": 20"#,
+            "from: expected a time before the horizon, from which rewards are averaged",
+        ),
         (r#""every": "1/2""#, r#""every": 0"#, "every: expected a time above 0"),
         (r#""every": "1/2""#, r#""evry": 1"#, "evry"),
         (r#""count": 40, "#, "", "the field `servers` is missing"),

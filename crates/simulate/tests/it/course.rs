@@ -247,7 +247,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             "/policy",
             json!({"distributed": {"loss": 1}}),
-            "policy.distributed.loss: found 1: expected a part from 0 to below 1",
+            "policy.distributed.loss: found 1: expected a fraction from 0 to below 1",
         ),
         ("/policy", json!({"distributed": {"step": 0}}), "policy.distributed.step"),
         ("/policy", json!({"distributed": {"period": 0}}), "policy.distributed.period"),
@@ -258,7 +258,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (
             "/events/0",
             json!({"at": 1, "comes": "4"}),
-            "events[1].comes: user `4` is there already at time 40.5",
+            "events[1].comes: user `4` is present already at time 40.5",
         ),
         ("/events/0", json!({"at": 50, "leaves": "4"}), "events[1]: time goes back from 50 to 40.5"),
         ("/events/0", json!({"at": 1}), "events[0]: expected one of `comes` and `leaves`"),
@@ -278,7 +278,9 @@ fn what_is_wrong_is_said_with_its_place() {
     }
     let mut document = figure_6(&json!({"distributed": {}}));
     document["users"][1]["tasks"] = json!(3);
-    assert!(read(&document).unwrap_err().contains("users[1].tasks: the policy `distributed` knows nothing"));
+    assert!(
+        read(&document).unwrap_err().contains("users[1].tasks: the policy `distributed` does not support")
+    );
 }
 
 #[test]
@@ -294,5 +296,5 @@ fn what_is_no_allocation_is_refused() {
     assert!(course.moments[0].tasks[3] > course.moments[30].tasks[3]);
     document["policy"] = json!({"mechanism": "drfh"});
     let error = run_course(&read(&document).unwrap(), 0, None).unwrap_err();
-    assert!(error.to_string().contains("the users stand in groups"), "{error}");
+    assert!(error.to_string().contains("the users are in groups"), "{error}");
 }

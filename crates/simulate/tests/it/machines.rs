@@ -151,14 +151,14 @@ fn what_machines_cannot_do_is_refused_at_its_place() {
     let with = |event: Value| refused(&two_servers(&json!([event])));
     for (event, expected) in [
         (json!({"at": 1, "server": "t", "remove": 1}), "there is no server `t`: `add` with a `capacity`"),
-        (json!({"at": 1, "server": "s", "remove": 3}), "found 3: 2 servers of this name are there at time 1"),
+        (json!({"at": 1, "server": "s", "remove": 3}), "found 3: 2 servers of this name exist at time 1"),
         (json!({"at": 1, "server": "s"}), "expected one of `add`, `remove` and `capacity`"),
         (json!({"at": 1, "server": "s", "add": 1, "remove": 1}), "expected one of"),
-        (json!({"at": 1, "server": "s", "add": 1, "capacity": {"cpu": 1}}), "are there already"),
+        (json!({"at": 1, "server": "s", "add": 1, "capacity": {"cpu": 1}}), "exist already"),
         (json!({"at": 1, "server": "s", "add": 5_000_000}), "more than 4000000 servers"),
         (json!({"at": 1, "server": "s", "capacity": {"gpu": 1}}), "gpu"),
         (json!({"at": 1, "server": "s", "capacity": {"cpu": -1}}), "-1"),
-        (json!({"at": 1, "server": "s", "remove": 1, "count": 1}), "`count` says"),
+        (json!({"at": 1, "server": "s", "remove": 1, "count": 1}), "`count` needs `capacity`"),
         (json!({"at": -1, "server": "s", "remove": 1}), "found -1"),
         (json!({"at": 1, "server": "s", "count": 3, "capacity": {"cpu": 1}}), "found 3: 2 servers"),
     ] {
@@ -176,7 +176,7 @@ fn what_machines_cannot_do_is_refused_at_its_place() {
     assert!(message.contains("events[22]") && message.contains("more than 20000000 servers"), "{message}");
     let mut drawn = two_servers(&json!([]));
     drawn["draw_servers"] = json!(3);
-    assert!(refused(&drawn).contains("servers that are drawn are there all the time"));
+    assert!(refused(&drawn).contains("servers that are drawn are present all the time"));
 }
 
 /// Returns a scenario with every kind of change. Whole numbers make many events happen at once.

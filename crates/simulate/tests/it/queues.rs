@@ -150,7 +150,7 @@ fn what_is_wrong_is_said_with_its_place() {
         (good.replace(r#""group": "b","#, r#""pinned": -1,"#), "users[1].pinned"),
         (
             good.replace(r#"{"name": "b"}"#, r#"{"name": "b", "parent": "b"}"#),
-            "groups[1].parent: group `b` stands in itself",
+            "groups[1].parent: group `b` is its own parent",
         ),
     ];
     for (text, expected) in cases {

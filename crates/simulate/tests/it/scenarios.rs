@@ -189,7 +189,7 @@ fn what_is_wrong_is_said_with_its_place() {
             r#"{"kind": "scenario", "policy": {}, "trace": {"azure": "x"}, "users": [],
             "servers": [{"name": "s", "capacity": {"vcpu": 1}}]}"#
                 .to_owned(),
-            "users: `users` beside a `trace`",
+            "users: `users` cannot be combined with a `trace`",
         ),
         (
             pair("{}", r#""weight": 1"#, r#""weight": 1"#, r#", "trace": {"tasks": "x", "openb": "y"}"#),

@@ -47,7 +47,7 @@ evenhand_problem::names! { Kind:
     Market = "market", "PS-DSF with servers shared by time, a linear Fisher market";
     PsDsf = "ps-dsf", "PS-DSF with resources divided, by sweeps";
     Njc = "njc", "the limit of the trajectory of NJC";
-    Whole = "whole", "whole tasks beside their divisible ideal (drfh)";
+    Whole = "whole", "whole tasks next to their divisible ideal (drfh)";
     LinearProgramme = "linear-programme", "a linear programme of any kind, from an MPS file";
 }
 

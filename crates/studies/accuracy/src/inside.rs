@@ -54,7 +54,7 @@ pub(crate) fn runs(
             within(&limits, || contender.solve(case, limit)).unwrap_or(Err(NoAnswer::Timeout))
         }));
         let time = start.elapsed();
-        let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panics".to_owned())));
+        let answer = answer.unwrap_or_else(|_| Err(NoAnswer::Failed("it panicked".to_owned())));
         let memory = before.flatten().and_then(memory::peak_above);
         let is_last = answer.is_err() || (count == 0 && effort.is_none() && time > LONG);
         if !say(Ran { answer, time, memory }) || is_last {
@@ -129,7 +129,7 @@ pub(crate) fn run(
     let median = seconds.get(runs / 2).copied().unwrap_or_else(|| begun.elapsed().as_secs_f64());
     let answer = first.unwrap_or_else(|| {
         let how = ended.map(|status| format!(": {status}")).unwrap_or_default();
-        Err(NoAnswer::Failed(format!("it ends without an answer{how}")))
+        Err(NoAnswer::Failed(format!("it ended without an answer{how}")))
     });
     let answer = match answer {
         Ok(_) if seconds.first().is_some_and(|least| *least > wait.as_secs_f64()) => Err(NoAnswer::Timeout),

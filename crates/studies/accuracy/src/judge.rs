@@ -171,7 +171,7 @@ impl<'c> Judge<'c> {
                 };
                 let served = exact(&answer.served)?;
                 if served.len() != problem.n_types() {
-                    return Err(malformed("the jobs that are served are not one number for each type"));
+                    return Err(malformed("expected one number of served jobs for each job type"));
                 }
                 let servers =
                     answer.servers.iter().map(|(pool, k, x)| Ok((*pool, k.clone(), number(*x, "a column")?)));
@@ -351,7 +351,7 @@ fn malformed(what: &str) -> NoAnswer {
 
 pub(crate) fn number(value: f64, of: &str) -> Result<Rational, NoAnswer> {
     Rational::from_f64(value)
-        .ok_or_else(|| NoAnswer::Malformed(format!("{of} is {value}, which is no number")))
+        .ok_or_else(|| NoAnswer::Malformed(format!("{of} is {value}, which is not a finite number")))
 }
 
 /// Converts an answer to an allocation. Every double keeps its exact value.
@@ -359,17 +359,17 @@ fn allocation(case: &Case, problem: &Problem, answer: &Answer) -> Result<Allocat
     if let Some(allocation) = &answer.allocation {
         return match allocation.tasks.len() == problem.n_users() {
             true => Ok(Allocation { sharing: case.kind.sharing(), ..allocation.clone() }),
-            false => Err(malformed("the tasks are not those of the users of the problem")),
+            false => Err(malformed("the users of the tasks differ from the users of the problem")),
         };
     }
     if answer.tasks.len() != problem.n_users() {
-        return Err(malformed("the tasks are not those of the users of the problem"));
+        return Err(malformed("the users of the tasks differ from the users of the problem"));
     }
     let mut allocation = Allocation::empty(problem.n_users(), case.kind.sharing());
     for (n, (exact, tasks)) in allocation.tasks.iter_mut().zip(&answer.tasks).enumerate() {
         for (class, x) in tasks {
             if *class >= problem.n_servers() {
-                return Err(malformed("there are tasks on a class that the problem has not"));
+                return Err(malformed("there are tasks on a class that the problem does not have"));
             }
             let x = number(*x, problem.users()[n].name())?;
             if !x.is_zero() {

@@ -102,7 +102,7 @@ impl Keeper {
             Ok(Line::Started { group }) => group,
             Ok(Line::Failed { why }) => return Err(io::Error::other(why)),
             Ok(Line::Ended { .. }) | Err(_) => {
-                return Err(io::Error::other("the process that keeps it did not start it"));
+                return Err(io::Error::other("the supervising process did not start it"));
             }
         };
         let begun = Instant::now();

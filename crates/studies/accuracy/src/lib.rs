@@ -53,7 +53,7 @@ pub enum BenchError {
         source: Box<references::ReferenceError>,
     },
     /// The problem or its reference is not the one whose hash is committed.
-    #[error("instance `{0}`: problem or reference is not the one whose hash is committed")]
+    #[error("instance `{0}`: the hash of the problem or of the reference differs from the committed hash")]
     Hash(String),
     /// A picture could not be drawn.
     #[error(transparent)]

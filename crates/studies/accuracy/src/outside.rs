@@ -260,9 +260,9 @@ impl Files {
         // The answer must be a regular file. Reading a pipe might never end.
         match fs::metadata(&path) {
             Err(_) => return Err(malformed(&"it wrote no answer")),
-            Ok(answer) if !answer.is_file() => return Err(malformed(&"what it wrote is no file")),
+            Ok(answer) if !answer.is_file() => return Err(malformed(&"its answer is not an ordinary file")),
             Ok(answer) if answer.len() > MOST_BYTES => {
-                return Err(malformed(&format!("it wrote more than {} MiB", MOST_BYTES >> 20)));
+                return Err(malformed(&format!("its answer has more than {} MiB", MOST_BYTES >> 20)));
             }
             Ok(_) => {}
         }

@@ -21,14 +21,14 @@ const PICTURES: [(&str, &str, &str); 2] = [
     (
         "work-precision.svg",
         "Time and error",
-        "Medians over the instances of a kind; a mark is a contender, a line connects the settings of one method. Lower is \
-         nearer to the exact answer, further left is faster.",
+        "Medians over the instances of a kind. A mark is a contender, and a line connects the settings of one method. \
+        Lower is closer to the exact answer, and further left is faster.",
     ),
     (
         "profiles.svg",
         "Profiles",
-        "Left: the part of the instances that a contender answers within 1e-6 in so many times the time of the fastest one \
-         that does. Right: the part that it answers within an error.",
+        "Left: the fraction of the instances that a contender answers within 1e-6, by its time as a multiple of the \
+        fastest such time. Right: the fraction that it answers within a given error.",
     ),
 ];
 

@@ -71,14 +71,14 @@ pub fn profiles(records: &[Record]) -> Figure {
     let plots = vec![
         Plot {
             title: format!("answered within {RIGHT:e}, by time"),
-            x: Axis::logarithmic("times as long as the fastest").with_range(1.0, most),
-            y: Axis::linear("part of the cases that it takes").with_range(0.0, 1.05),
+            x: Axis::logarithmic("time as a multiple of the fastest").with_range(1.0, most),
+            y: Axis::linear("fraction of the supported cases").with_range(0.0, 1.05),
             series: stairs(&time, 1.0, most),
         },
         Plot {
             title: "answered, by error".to_owned(),
             x: Axis::logarithmic("error at most").with_range(FLOOR, CEILING),
-            y: Axis::linear("part of the cases that it takes").with_range(0.0, 1.05),
+            y: Axis::linear("fraction of the supported cases").with_range(0.0, 1.05),
             series: stairs(&errors, FLOOR, CEILING),
         },
     ];

@@ -17,10 +17,10 @@ pub enum Status {
 }
 
 evenhand_problem::names! { Status:
-    Solved = "solved", "there is an answer";
-    Timeout = "timeout", "there is none in time";
-    Failed = "failed", "the contender has none";
-    Malformed = "malformed", "it cannot be read, or has numbers that are none";
+    Solved = "solved", "the contender gave an answer";
+    Timeout = "timeout", "the contender gave no answer in time";
+    Failed = "failed", "the contender failed";
+    Malformed = "malformed", "the answer cannot be read, or has values that are not numbers";
 }
 
 /// The record of the run of one contender on one case.

@@ -34,10 +34,10 @@ pub fn opening(records: &[Record]) -> Page {
 
 /// Returns the definition of the errors of allocations, of linear programmes, or of both.
 fn meanings(records: &[Record]) -> String {
-    const ALLOCATIONS: &str = "Errors are those of the levels (tasks by user) where the problem determines them, as parts of the \
-        exact ones; violations are parts of the capacity. A verdict is wrong where an axiom is said to hold within 1e-6 or \
-        1e-9 that the exact answer violates (too kind), or the reverse (too strict). Whole tasks are no answer to what they \
-        are compared with, and count as neither right nor wrong.";
+    const ALLOCATIONS: &str = "Errors are relative errors of the levels (tasks by user) if the problem determines \
+        them. Violations are fractions of the capacity. A verdict is wrong if an axiom is said to hold within 1e-6 \
+        or 1e-9 although the exact answer violates it (too kind), or the reverse (too strict). Whole tasks are \
+        compared with a divisible ideal, so they count as neither right nor wrong.";
     const PROGRAMMES: &str = "The error of an answer to a linear programme is the relative error of its objective, or its largest \
         violation of a row or bound if that is larger. A violation is relative to the bound, or to 1 if that is larger. A \
         status is wrong if a programme with an optimum is called infeasible or unbounded, or the reverse.";
@@ -85,8 +85,8 @@ pub fn tables(records: &[Record]) -> Page {
         .table(by_kind(records))
         .heading("What they say, and what is true")
         .text(format!(
-            "Answers with a wrong status, answers that their contender calls solved and that are further off than {RIGHT:e}, and \
-             runs without an answer."
+            "Answers with a wrong status, answers that their contender calls solved although their error is above \
+            {RIGHT:e}, and runs without an answer."
         ))
         .folded(table_of_claims(records).at_most(LONGEST, "of these, all of which accuracy.json has"))
         .sheet(all(records))

@@ -262,7 +262,7 @@ impl From<&Answer> for Written {
 
 impl Written {
     fn answer(self) -> Result<Answer, NoAnswer> {
-        let garbled = || NoAnswer::Failed("its process garbles numbers".to_owned());
+        let garbled = || NoAnswer::Failed("its process garbled numbers".to_owned());
         let exact = |exact: Exact| exact.allocation().ok_or_else(garbled);
         let allocation = self.allocation.map(exact).transpose()?;
         Ok(Answer {

@@ -144,7 +144,9 @@ pub enum AuditError {
     #[error(transparent)]
     Axiom(#[from] CertifyError),
     /// Max-min of one resource was requested. Random problems need not have this resource.
-    #[error("the problems of an audit have resources of their own: max-min of one cannot be asked for")]
+    #[error(
+        "the problems of an audit have resources of their own: max-min of a named resource cannot be examined"
+    )]
     Resource,
 }
 

@@ -166,7 +166,7 @@ pub(crate) fn size(problem: &Problem) -> String {
 fn refuted(each: &Probed, example: &Refutation) -> Vec<String> {
     let (user, before, after) = (&example.user, text::number(&example.before), text::number(&example.after));
     let (property, change) = (each.property.name(), &example.change);
-    let said = format!("{property}: {change}, and {user} can run {after} in place of {before}");
+    let said = format!("{property}: {change}, and {user} can run {after} instead of {before}");
     with_problem_below(said, &example.problem)
 }
 

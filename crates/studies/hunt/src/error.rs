@@ -27,8 +27,8 @@ pub enum HuntError {
     },
     /// There are too many instances to search all of them.
     #[error(
-        "too large to try everything: {matrices} matrices of demands up to the order of the types, expected \
-         at most {MOST_MATRICES}"
+        "too large for an exhaustive search: {matrices} matrices of demands up to the order of the types, expected at \
+        most {MOST_MATRICES}"
     )]
     TooLarge {
         /// The number of matrices.

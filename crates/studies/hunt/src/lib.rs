@@ -186,7 +186,7 @@ impl Hunt {
                 && instance.types.iter().all(|each| each.reward <= settings.rewards)
         };
         if !state.best.iter().chain(&state.walks).all(fits) {
-            return damaged("an instance is not of the size that is searched");
+            return damaged("an instance has another size than the search");
         }
         let walks = if settings.exhaustive || state.position == 0 { 0 } else { WALKS };
         if state.walks.len() != walks || state.best.len() > settings.keep {

@@ -92,13 +92,16 @@ fn faults_have_a_line() {
     };
     assert_eq!(fault(" E  TIED", " Q  TIED"), "line 9: the row type `Q`: expected N, E, L or G");
     assert_eq!(fault("    MAX", "    MOST"), "line 4: OBJSENSE `MOST`: expected MAX or MIN");
-    assert_eq!(fault("LEAST             .5", "LOST              .5"), "line 14: `LOST` is no row");
-    assert_eq!(fault(" .5\n", " ,5\n"), "line 14: `,5` is no number");
+    assert_eq!(fault("LEAST             .5", "LOST              .5"), "line 14: there is no row `LOST`");
+    assert_eq!(fault(" .5\n", " ,5\n"), "line 14: `,5` is not a number");
     assert_eq!(
         fault(" UP BND       X", " XX BND       X"),
         "line 22: the bound type `XX`: expected UP, LO, FX, FR, MI, PL, BV, UI or LI"
     );
-    assert_eq!(fault(" FR BND       Z", " FR BND       W"), "line 23: a bound of `W`, which is no column");
+    assert_eq!(
+        fault(" FR BND       Z", " FR BND       W"),
+        "line 23: a bound of `W`, but there is no such column"
+    );
     assert_eq!(fault("ENDATA\n", ""), "line 24: the file ends without ENDATA");
     assert_eq!(fault(" G  LEAST", " G  SUM"), "line 8: the row `SUM` is stated twice");
     let twice = fault("    X         TIED              1.", "    X         SUM               1.");
@@ -146,7 +149,7 @@ fn answers_of_solvers_are_read() {
 fn faults_of_answers_have_a_line() {
     let fault = |text: &str| stated::read(&small(), text).unwrap_err().to_string();
     assert_eq!(fault("X 3\nW 1\n"), "line 2: the programme has no column `W`");
-    assert_eq!(fault("X three\n"), "line 1: `three` is no finite number");
+    assert_eq!(fault("X three\n"), "line 1: `three` is not a finite number");
     assert_eq!(fault("X 3\nnan\n"), "line 2: `nan`: expected a name and a value");
     assert_eq!(fault(""), "line 1: no column of the programme has a value here");
 }
@@ -165,7 +168,10 @@ fn an_lp_file_says_the_same() {
         "min 2x+y+3\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          binary b\ngeneral z",
     );
-    assert_eq!(model.unwrap_err().to_string(), "line 9: `z` is no column of the objective or a row");
+    assert_eq!(
+        model.unwrap_err().to_string(),
+        "line 9: the column `z` appears neither in the objective nor in a row"
+    );
     let model = lp_format::read(
         "min 2x+y+3+0z\nst\n c1: 3x - y >= -inf\n x + y >= 2 - y\n 10 >= x >= 1\nbounds\n -inf <= y <= -1\n 2 <= x\n z >= -infinity\n\
          general z",
@@ -192,7 +198,7 @@ fn faults_of_an_lp_file_have_a_line() {
     assert_eq!(fault("Maximize", "Optimise"), "line 2: expected `minimize` or `maximize`");
     assert_eq!(
         fault("+ 2.0 Y", "+ [ Y ^ 2 ]"),
-        "line 3: found `[`: expected a linear expression (quadratic terms have no place here)"
+        "line 3: found `[`: expected a linear expression (quadratic terms are not supported)"
     );
     assert_eq!(fault("2.0 Y", "* Y"), "line 3: found `*`: expected a term after the sign");
     assert_eq!(fault("<= 4", "= 4"), "line 5: a row with two sides: expected `<=` twice or `>=` twice");
@@ -201,8 +207,11 @@ fn faults_of_an_lp_file_have_a_line() {
         fault("X - Z = 0", "X - Z"),
         "line 9: found the end of the section: expected `<=`, `>=` or `=`"
     );
-    assert_eq!(fault(" X <= 3", " W <= 3"), "line 10: `W` is no column of the objective or a row");
-    assert_eq!(fault("Bounds", "Sos"), "line 9: the section `Sos` has no place in a linear programme");
+    assert_eq!(
+        fault(" X <= 3", " W <= 3"),
+        "line 10: the column `W` appears neither in the objective nor in a row"
+    );
+    assert_eq!(fault("Bounds", "Sos"), "line 9: the section `Sos` is not supported in a linear programme");
     assert_eq!(fault("2.0 Y", "2.0.1 Y"), "line 3: found the number 1/10: expected `subject to`");
     assert_eq!(lp_format::read("").unwrap_err().to_string(), "line 1: the file ends without an objective");
     assert_eq!(

@@ -132,13 +132,13 @@ impl Scaled {
             return Err("the task limit is not positive");
         }
         if user.placements.is_empty() {
-            return Err("there is no class to run on");
+            return Err("there is no class on which it can run");
         }
         let (mut gamma, mut worth, mut usage) = (Vec::new(), Vec::new(), Vec::new());
         for placement in &user.placements {
             let in_order = placement.usage.windows(2).all(|pair| pair[0].0 < pair[1].0);
             if !in_order || placement.usage.last().is_none_or(|(row, _)| *row >= n_rows) {
-                return Err("the rows of a placement are none, unknown or out of order");
+                return Err("the rows of a placement are missing, unknown or not in ascending order");
             }
             let most = placement.usage.iter().map(|(_, part)| *part).fold(0.0, f64::max);
             let fits = most.recip();

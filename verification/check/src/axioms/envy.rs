@@ -130,7 +130,9 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     if case.active().nth(1).is_none() {
         return Ok((None, None));
     }
-    let Some(margin) = &claim.margin else { return refuse("there are users, and no margin is stated") };
+    let Some(margin) = &claim.margin else {
+        return refuse("the claim states no margin, although users are compared");
+    };
     let one_less = claim.axiom == "ef1";
     let (held, rounded, top) = held(case)?;
     // The largest bundles come first, and equal bundles are next to each other.
@@ -153,7 +155,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         work::steps(work::words(&value).saturating_mul(work::words(&bound)))?;
         if value > bound {
             let (n, m) = (case.user(n), case.user(m));
-            return refuse(format!("user `{n}` has a smaller margin towards `{m}`"));
+            return refuse(format!("user `{n}` has a smaller margin towards `{m}` than the claim states"));
         }
         Ok(value == bound)
     };
@@ -165,7 +167,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let (user, bound, alike) = (&case.problem.users[n], bound(n), case.problem.alike[n]);
         if user.tasks.as_ref().is_none_or(|tasks| *tasks >= bound) {
             // No bundle is worth less than 0.
-            ensure(bound >= 0, "a margin is less than what is stated")?;
+            ensure(bound >= 0, "the margin of some user is smaller than the stated margin")?;
             let kind = if user.tasks.as_ref() == Some(&bound) { (true, n) } else { (false, alike) };
             // Selecting the two least users of a kind takes a few comparisons for each user.
             work::steps(6 * work::cost(work::words(&bound)))?;
@@ -231,7 +233,7 @@ pub fn envy_free(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
             }
         }
     }
-    ensure(is_attained, "no pair of users has the margin that is stated")?;
+    ensure(is_attained, "no pair of users has the stated margin")?;
     Ok((Some(margin.clone()), None))
 }
 

@@ -29,7 +29,10 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let user = case.problem.user_names.named(user)?;
         let y = tasks(allocation, case.problem)?;
         let resource = if claim.share.is_some() { None } else { Some(names.named(resource)?) };
-        ensure(resource.is_none_or(|r| resources.contains(&r)), "the axiom is not about that resource")?;
+        ensure(
+            resource.is_none_or(|r| resources.contains(&r)),
+            "the evidence names a resource that the axiom is not about",
+        )?;
         within.allow(case, &y, None)?;
         return rise(case, &Shares::new(case, claim.share.or(resource.map(Share::Resource)))?, user, &y);
     }
@@ -50,7 +53,10 @@ pub fn max_min(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         is_tight |= covers(case, &shares, levels, &margin, &within)?;
     }
     // No rise is larger than the margin. So the margin is right if some rise equals it, or if no rise is possible.
-    ensure(margin.is_zero() || (is_tight && margin < 0), "the levels show another margin")?;
+    ensure(
+        margin.is_zero() || (is_tight && margin < 0),
+        "the levels of the evidence do not show the stated margin",
+    )?;
     Ok((is_judged.then_some(margin), Some(true)))
 }
 
@@ -120,19 +126,27 @@ fn covers(
         for name in covers.list()? {
             let n = names.named(name)?;
             let is_new = std::mem::replace(&mut missing[n], false);
-            ensure(is_new, "a user is covered that is covered already, or needs no cover")?;
-            let Some(l) = at(&weights, n) else { return refuse("a user is covered without a weight") };
+            ensure(is_new, "a level covers a user that an earlier level covers, or that needs no level")?;
+            let Some(l) = at(&weights, n) else {
+                return refuse("a level covers a user for which it states no weight");
+            };
             let of = &shares.of[n];
             let level = work::plus(of, &-work::times(margin, &shares.alone[n])?)?;
             // The term of the user itself grows from its current share.
             let own = work::plus(&level, &-of.min(&level).clone())?;
             let value = work::plus(&curve.at(&level)?, &work::times(&own, l)?)?;
-            ensure(value >= bound, &format!("the level of `{}` does not show its margin", case.user(n)))?;
+            ensure(
+                value >= bound,
+                &format!("the level that covers user `{}` does not prove the stated margin", case.user(n)),
+            )?;
             is_tight |= value == bound;
         }
     }
     match missing.iter().position(|missing| *missing) {
-        Some(n) => refuse(format!("no level shows that user `{}` cannot have more", case.user(n))),
+        Some(n) => refuse(format!(
+            "no level covers user `{}`, so nothing proves that its share cannot rise",
+            case.user(n)
+        )),
         None => Ok(is_tight),
     }
 }
@@ -178,6 +192,9 @@ fn rise(case: &Case<'_>, before: &Shares, user: usize, y: &Tasks) -> Checked<Sho
     let losers = (0..case.problem.users.len()).filter(|m| is_judged(m) && after[*m] < before.of[*m]);
     let level = losers.chain([user]).map(|m| &after[m]).min().cloned().unwrap_or_default();
     let rise = level - &before.of[user];
-    ensure(rise > 0, "the user of the evidence does not rise, or somebody falls to where it was")?;
+    ensure(
+        rise > 0,
+        "the share of the user in the evidence does not rise, or another user's share falls to its old share",
+    )?;
     Ok((Some(-(rise / &before.alone[user])), Some(false)))
 }

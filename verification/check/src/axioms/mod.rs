@@ -93,19 +93,28 @@ impl<'j> Claim<'j> {
         let stated = share.given().map(|share| Share::read(share, problem)).transpose()?;
         match (axiom, stated) {
             ("max-min" | "max-min-packings", None) => {
-                return raw.wrong(format!("{axiom} is about a share, and none is named"));
+                return raw
+                    .wrong(format!("the field `share` is missing: `{axiom}` needs a share, such as drfh"));
             }
             ("max-min-packings", Some(of)) if !packings::SHARES.contains(&of) => {
-                return share.wrong("max-min-packings is about the share drfh or tsf");
+                return share.wrong("`max-min-packings` supports only the shares drfh and tsf");
             }
             ("max-min" | "max-min-packings", _) | (_, None) | ("proportional", Some(Share::Generic)) => {}
-            _ => return share.wrong("a share belongs to max-min, and the generic one to proportional"),
+            _ => {
+                return share.wrong(
+                    "this axiom takes no such share: only `max-min` takes shares, and `proportional` \
+                only generic",
+                );
+            }
         }
         let exponent = alpha.given().map_or(Ok(Rational::from(1)), Json::number)?;
         let terms = (exponent.numer().to_u32().unwrap_or(0), exponent.denom().to_u32().unwrap_or(0));
         let is_small = (1..=ALPHA).contains(&terms.0) && (1..=ALPHA).contains(&terms.1);
         if !is_small || (axiom != "proportional" && alpha.given().is_some()) {
-            return alpha.wrong(format!("an alpha is of proportional, above 0, its terms at most {ALPHA}"));
+            return alpha.wrong(format!(
+                "`alpha` is only for `proportional`: expected a quotient above 0 with terms of \
+                at most {ALPHA}"
+            ));
         }
         let holds = match &holds.kind {
             Kind::Bool(holds) => Some(*holds),
@@ -113,7 +122,7 @@ impl<'j> Claim<'j> {
             _ => return holds.wrong("expected true or false"),
         };
         if why.given().map(Json::text).transpose()?.is_some() != holds.is_none() {
-            return raw.wrong("the field `why` belongs to what does not apply (`holds` null)");
+            return raw.wrong("expected the field `why` if `holds` is null, and only then");
         }
         evidence.given().map(Json::object).transpose()?;
         let margin = margin.computed_or_null()?;
@@ -157,21 +166,21 @@ impl<'j> Claim<'j> {
         let applies = applies && (!within::COMPARED.contains(&self.axiom) || within::applies(case)?);
         if self.holds.is_none() {
             let is_bare = self.margin.is_none() && self.has_none();
-            ensure(is_bare, "what does not apply has no margin or evidence")?;
-            return ensure(!applies, "it applies, and is claimed not to");
+            ensure(is_bare, "a claim that the axiom does not apply has a margin or evidence")?;
+            return ensure(!applies, "the axiom applies, but the claim says that it does not");
         }
         let (margin, only) = (self.judge)(case, self)?;
-        ensure(applies, "it does not apply")?;
+        ensure(applies, "the axiom does not apply to this problem, but the claim says that it does")?;
         if self.margin != margin {
             let text = |margin: &Option<Rational>| margin.as_ref().map_or("none".to_owned(), short);
             let (stated, margin) = (text(&self.margin), text(&margin));
-            return refuse(format!("the margin is stated as {stated}, it is {margin}"));
+            return refuse(format!("the margin is stated as {stated}, but it is {margin}"));
         }
         let of_limits = matches!(self.axiom, "feasible" | "integer-feasible" | "work-conserving");
         let least = if of_limits { case.least_of_limits() } else { Rational::from(-&case.tolerance) };
         let holds = margin.map_or(only != Some(false), |margin| margin >= least);
         let instead = if holds { "holds within the tolerance" } else { "is violated" };
-        ensure(self.holds == Some(holds), &format!("it {instead}, and the contrary is claimed"))?;
-        ensure(only.is_none_or(|only| only == holds), "the evidence is of the other verdict")
+        ensure(self.holds == Some(holds), &format!("the axiom {instead}, but the claim says the opposite"))?;
+        ensure(only.is_none_or(|only| only == holds), "the evidence is for the opposite verdict")
     }
 }

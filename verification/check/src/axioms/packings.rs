@@ -55,10 +55,14 @@ pub fn max_min_packings(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let (weights, of_tasks) = (names.numbers(weights)?, names.numbers(of_tasks)?);
         let prices = problem.class_names.numbers(prices)?;
         let mut all = weights.iter().chain(&of_tasks).chain(&prices);
-        ensure(all.all(|(_, price)| *price > 0), "a price is negative")?;
+        ensure(all.all(|(_, price)| *price > 0), "a weight or a price is not above 0")?;
         let mut left = Vec::new();
         for (n, price) in &of_tasks {
-            let Some(tasks) = &problem.users[*n].tasks else { return refuse("a price on unlimited tasks") };
+            let Some(tasks) = &problem.users[*n].tasks else {
+                return refuse(
+                    "the evidence states a price for the tasks of a user that has unlimited tasks",
+                );
+            };
             left.push(-work::times(price, tasks)?);
         }
         for (i, price) in &prices {
@@ -67,16 +71,19 @@ pub fn max_min_packings(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         for (n, price) in &weights {
             left.push(work::times(price, &x[*n])?);
         }
-        ensure(work::sum(left)? >= 0, "the users of a level could have more")?;
+        ensure(
+            work::sum(left)? >= 0,
+            "the prices of a level do not prove that its users cannot have more tasks",
+        )?;
         let highest = weights.iter().map(|(n, _)| &shares[*n]).max();
         for name in covers.list()? {
             let n = names.named(name)?;
             let is_new = std::mem::replace(&mut missing[n], false);
-            ensure(is_new, "a user is covered that is covered already, or needs no cover")?;
-            ensure(at(&weights, n).is_some(), "a user is covered without a weight")?;
+            ensure(is_new, "a level covers a user that an earlier level covers, or that needs no level")?;
+            ensure(at(&weights, n).is_some(), "a level covers a user for which it states no weight")?;
             ensure(
                 highest == Some(&shares[n]),
-                "a user is covered whose share is not the highest of its level",
+                "a level covers a user whose share is below the highest share of the level",
             )?;
         }
         let trees = problem.class_names.map(pricing, |_, raw| raw.fields::<2>("multipliers nodes"))?;
@@ -91,7 +98,10 @@ pub fn max_min_packings(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         }
     }
     if let Some(n) = missing.iter().position(|missing| *missing) {
-        return refuse(format!("no level shows that user `{}` cannot have more", case.user(n)));
+        return refuse(format!(
+            "no level covers user `{}`, so nothing proves that its share cannot rise",
+            case.user(n)
+        ));
     }
     let mut margin: Option<Rational> = None;
     for n in case.active() {
@@ -109,7 +119,7 @@ fn scheduled(case: &Case<'_>, servers: &[Server<'_>], raw: &Json<'_>) -> Checked
         let mut parts = Vec::new();
         for [part, tasks] in raw.rows("part tasks", Ok)? {
             let part = part.computed()?;
-            ensure(part >= 0, "a part of the time is negative")?;
+            ensure(part >= 0, "the schedule gives a packing a negative part of the time")?;
             let packing = problem.user_names.map(tasks, |_, raw| raw.count(0, MOST))?;
             servers[i].takes(case, &packing)?;
             let all = work::times(&part, &problem.classes[i].count.into())?;
@@ -118,7 +128,10 @@ fn scheduled(case: &Case<'_>, servers: &[Server<'_>], raw: &Json<'_>) -> Checked
             }
             parts.push(part);
         }
-        ensure(work::sum(parts)? <= 1, "the packings of a class take more than all of the time")?;
+        ensure(
+            work::sum(parts)? <= 1,
+            "the parts of the time of the packings of a class add up to more than 1",
+        )?;
     }
     let has_more =
         |(user, x): (&crate::problem::User, &Rational)| user.tasks.as_ref().is_some_and(|tasks| tasks < x);
@@ -163,7 +176,7 @@ impl<'p> Server<'p> {
             let whole = |value: Rational| floor(value).to_u64().unwrap_or(u64::MAX);
             let fit = whole(most_tasks(demand, &of.capacity));
             let tasks = problem.users[n].tasks.clone().map_or(u64::MAX, whole);
-            ensure_small(fit.min(tasks) <= MOST, "the tasks that fit on one server")?;
+            ensure_small(fit.min(tasks) <= MOST, "too many tasks fit on one server")?;
             if fit.min(tasks) == 0 {
                 continue;
             }
@@ -197,10 +210,10 @@ impl<'p> Server<'p> {
                 ));
             };
             let is_had = case.problem.users[*n].tasks.as_ref().is_none_or(|tasks| *tasks >= *k);
-            ensure(is_had, "a packing has more tasks of a user than there are")?;
+            ensure(is_had, "a packing has more tasks of a user than the user has")?;
             tasks[*at].0 = tasks[*at].0.saturating_add(*k);
         }
-        ensure(self.left(&tasks)?.is_some(), "a packing does not fit on a server")
+        ensure(self.left(&tasks)?.is_some(), "a packing does not fit on its server")
     }
 
     /// Returns the capacity by resource that remains after the smallest numbers of tasks. Returns `None` if these tasks
@@ -250,30 +263,33 @@ impl<'p> Server<'p> {
         let start: Vec<Range> = self.types.iter().map(|of| (0, of.most)).collect();
         let Some([_, nodes]) = tree else {
             let is_low = self.holds(&start, &(values, Rational::new()), &limit)?;
-            return ensure(is_low, "a packing may be worth more than the price");
+            return ensure(is_low, "a packing may be worth more than the price of its class");
         };
         // The boxes that are still to be verified. The last box is verified next.
         let mut boxes = vec![start];
         for node in nodes.list()? {
-            let mut ranges = require(boxes.pop(), "a tree goes on after its last branch")?;
+            let mut ranges = require(boxes.pop(), "a tree has more nodes than branches")?;
             let Ok(split) = node.list() else {
                 let which = usize::try_from(node.count(0, MOST)?).unwrap_or(usize::MAX);
-                let set = require(sets.get(which), "a tree names multipliers that are not there")?;
+                let set = require(sets.get(which), "a node of a tree names multipliers that do not exist")?;
                 ensure(self.holds(&ranges, set, &limit)?, "the bound at a leaf of a tree is too weak")?;
                 continue;
             };
             let [user, tasks] = split else { return node.wrong("expected a user and a number of tasks") };
             let (n, tasks) = (case.problem.user_names.named(user)?, tasks.count(1, MOST)?);
-            let at = *require(self.type_of.get(&n), "a tree names a user without tasks on the server")?;
+            let at = *require(
+                self.type_of.get(&n),
+                "a tree branches on a user of which no task fits on the server",
+            )?;
             work::steps(self.types.len() as u64 + 20)?;
             let is_small = (boxes.len() + 2).saturating_mul(self.types.len()) <= RANGES;
-            ensure_small(is_small, "the boxes of a tree")?;
+            ensure_small(is_small, "a tree has too many open boxes")?;
             let mut first = ranges.clone();
             first[at].0 = first[at].0.max(tasks);
             ranges[at].1 = ranges[at].1.min(tasks - 1);
             boxes.extend([ranges, first]);
         }
-        ensure(boxes.is_empty(), "a tree ends before its last branch")
+        ensure(boxes.is_empty(), "a tree ends while branches are open")
     }
 
     /// Returns true if the multipliers of a leaf prove that every packing of a box is worth less than a limit.

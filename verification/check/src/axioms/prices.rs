@@ -39,7 +39,11 @@ impl<'w> Prices<'w> {
         let limits = within.priced(case, limits)?;
         let stated = case.problem.user_names.map(accelerators, |n, raw| {
             let is_limited = case.problem.users[n].at_most.is_some();
-            if is_limited { raw.computed() } else { raw.wrong("the user does not state `at_most`") }
+            if is_limited {
+                raw.computed()
+            } else {
+                raw.wrong("this user has no `at_most`, so it cannot have a price for it")
+            }
         })?;
         let accelerators = stated.into_iter().filter(|(_, price)| !price.is_zero()).collect();
         Ok(Self { limits, accelerators, ..Self::read(case, rows, users)? })
@@ -53,11 +57,21 @@ impl<'w> Prices<'w> {
         let mut parts: Vec<Rational> = self.rows.iter().map(of_row).collect();
         for (n, q) in &self.users {
             let tasks = case.problem.users[*n].tasks.as_ref();
-            parts.push(Rational::from(require(tasks, "unlimited tasks have a price")? * q));
+            parts.push(Rational::from(
+                require(
+                    tasks,
+                    "the evidence states a price for the tasks of a user that has unlimited tasks",
+                )? * q,
+            ));
         }
         for (n, price) in &self.accelerators {
             let at_most = case.problem.users[*n].at_most.as_ref();
-            parts.push(Rational::from(require(at_most, "unlimited accelerators have a price")? * price));
+            parts.push(Rational::from(
+                require(
+                    at_most,
+                    "the evidence states a price for the accelerators of a user without `at_most`",
+                )? * price,
+            ));
         }
         parts.push(within::bound(&self.limits)?);
         work::sum(parts)
@@ -90,8 +104,10 @@ impl<'w> Prices<'w> {
                 let mut of_limits = within::paid(case, &limits, *n, i)?;
                 if let Some(price) = of_accelerators {
                     let rate = case.problem.users[*n].rates.as_ref().and_then(|rates| at(rates, i));
-                    of_limits
-                        .push(work::times(price, &require(rate, "a class without a rate")?.clone().recip())?);
+                    of_limits.push(work::times(
+                        price,
+                        &require(rate, "the user has no rate on a class where it can run")?.clone().recip(),
+                    )?);
                 }
                 Ok((self.paid(*n, &case.uses(*n, i), of_limits)?, i))
             };
@@ -129,15 +145,15 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let [dominating] = raw.fields("dominating")?;
         let servers = if whole { Some(placements(dominating, case.problem)?) } else { None };
         let are_there = servers.as_ref().is_none_or(|servers| are_servers(servers, case.problem));
-        ensure(are_there, "a server is given twice, or is not there")?;
+        ensure(are_there, "the placements name a server twice, or a server that does not exist")?;
         let stated = || tasks(dominating, case.problem);
         let y = servers.as_ref().map_or_else(stated, |servers| Ok(sums(servers, case.problem)))?;
         within.allow(case, &y, servers.as_deref())?;
         let gain = |(y, x): (&Amounts, &Rational)| total_of(y) - x;
         let gains: Vec<Rational> = y.iter().zip(&case.total).map(gain).collect();
-        ensure(gains.iter().all(|gain| *gain >= 0), "somebody loses in the dominating allocation")?;
+        ensure(gains.iter().all(|gain| *gain >= 0), "a user loses tasks in the dominating allocation")?;
         let gain = work::sum(case.active().map(|n| Rational::from(&gains[n] / &case.g[n])).collect())?;
-        ensure(gain > 0, "no user gains in the dominating allocation")?;
+        ensure(gain > 0, "no user gains tasks in the dominating allocation")?;
         return Ok((Some(if whole { Rational::from(-1) } else { -gain }), Some(false)));
     }
     let [weights, prices @ ..] =
@@ -148,10 +164,13 @@ pub fn pareto_optimal(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     prices.cover(case, &weights, None)?;
     let weight = |n| at(&weights, n).cloned().unwrap_or_default();
     if let Some(n) = case.active().find(|n| weight(*n) * &case.g[*n] < 1) {
-        return refuse(format!("the weight of user `{}` is below 1 over what it has alone", case.user(n)));
+        return refuse(format!(
+            "the weight of user `{}` is below 1 over the number of tasks that it could run alone",
+            case.user(n)
+        ));
     }
     let gap = bound - work::sum(case.active().map(|n| weight(n) * &case.total[n]).collect())?;
     let is_small = || case.active().all(|n| gap < weight(n));
-    ensure(!whole || is_small(), "the prices leave room for a whole task")?;
+    ensure(!whole || is_small(), "the prices do not rule out that one more whole task fits")?;
     Ok((case.active().next().map(|_| if whole { Rational::new() } else { -gap }), Some(true)))
 }

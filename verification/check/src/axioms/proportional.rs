@@ -37,7 +37,7 @@ pub fn proportional(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     if raw.get("user").given().is_some() {
         let user = case.problem.user_names.named(raw.fields::<1>("user")?[0])?;
         let is_due = case.is_active(user) && own[user] <= 0 && !within.open(case, user)?.is_empty();
-        ensure(is_due, "the user of the evidence is due nothing, or has something")?;
+        ensure(is_due, "the user of the evidence has tasks, or could get none in any allocation")?;
         return Ok((None, Some(false)));
     }
     if raw.get("better").given().is_some() {
@@ -91,7 +91,7 @@ impl<'c, 'a> Worths<'c, 'a> {
         for n in case.active() {
             let (name, weight) = (case.user(n), &case.problem.users[n].weight);
             if levels[n] <= 0 {
-                return refuse(format!("user `{name}` has nothing"));
+                return refuse(format!("user `{name}` has no tasks"));
             }
             let level = power(&levels[n], exponent)?;
             ends[n] = match at(&stated, n) {
@@ -100,11 +100,20 @@ impl<'c, 'a> Worths<'c, 'a> {
                     let below = work::times(&power(least, index)?, &level)?;
                     let above = work::times(&power(most, index)?, &level)?;
                     let is_so = *least > 0 && *most > 0 && below <= weight && weight <= above;
-                    ensure(is_so, &format!("the values of user `{name}` do not enclose the power"))?;
+                    ensure(
+                        is_so,
+                        &format!(
+                            "the values `least` and `most` of user `{name}` do not enclose the power of its level"
+                        ),
+                    )?;
                     [least.clone(), most.clone()]
                 }
                 None if index == 1 => std::array::from_fn(|_| Rational::from(weight / &level)),
-                None => return refuse(format!("alpha is not whole, and `{name}` has no values")),
+                None => {
+                    return refuse(format!(
+                        "`alpha` is not a whole number, and the evidence states no values for user `{name}`"
+                    ));
+                }
             };
         }
         Ok(Self { case, levels, ends })

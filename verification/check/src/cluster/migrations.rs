@@ -28,17 +28,19 @@ impl Job {
     /// the migrations.
     pub fn verify(&self, state: &State<'_, '_>, steps: &[(Vec<Gang>, Vec<Gang>)]) -> Checked<String> {
         let Some(((stopped, started), migrations)) = steps.split_last() else {
-            return work::refuse("migrations for a gang that does not start");
+            return work::refuse(
+                "the certificate states migrations but no start of the gang for which tasks migrate",
+            );
         };
         let is_start = stopped.is_empty() && started.iter().any(|gang| gang.user == self.user);
-        ensure(is_start, "the last step is not the start of the gang for which tasks migrate")?;
+        ensure(is_start, "the last step does not start the gang for which tasks migrate")?;
         let mut tasks = Rational::new();
         for (stop, start) in migrations {
             let amounts = |gangs: &[Gang]| -> Vec<(usize, Rational)> {
                 gangs.iter().map(|gang| (gang.user, gang.tasks())).collect()
             };
             let is_migration = !stop.is_empty() && amounts(stop) == amounts(start);
-            ensure(is_migration, "a step stops other tasks than it starts again")?;
+            ensure(is_migration, "a step of migrations does not start the same tasks again that it stops")?;
             tasks += stop.iter().map(Gang::tasks).sum::<Rational>();
         }
         let mut least = 0;
@@ -47,11 +49,14 @@ impl Job {
                 least = least.max(least_for_gang(state, *n)?);
             }
         }
-        ensure(self.least <= least, "fewer tasks have to leave the servers of the gang than is stated")?;
-        ensure(tasks >= self.least, "fewer tasks migrate than have to")?;
+        ensure(
+            self.least <= least,
+            "the stated lower bound on migrations (`least`) is larger than the proven one",
+        )?;
+        ensure(tasks >= self.least, "fewer tasks migrate than the stated lower bound (`least`)")?;
         let bound = match self.least {
             0 => "no lower bound is claimed".to_owned(),
-            least => format!("at least {least} have to, in any way to make room"),
+            least => format!("at least {least} tasks have to, whichever servers are chosen"),
         };
         let name = &state.queues().case.user(self.user);
         Ok(format!("migrations: {tasks} tasks stop and start again, then a gang of `{name}` starts; {bound}"))

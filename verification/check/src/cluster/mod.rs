@@ -120,14 +120,16 @@ impl<'j> Bundle<'j> {
         };
         let value = tolerance.number()?;
         if !(0..1).contains(&value) {
-            return tolerance.wrong("a tolerance is a number from 0 to below 1");
+            return tolerance.wrong("expected a number of at least 0 and below 1");
         }
         if (kind.text() == Ok("moves-certificate")) == moves.given().is_none() {
-            return kind.wrong("moves belong to a certificate of moves");
+            return kind.wrong(
+                "the field `moves` is for certificates of the kind `moves-certificate`, which need it",
+            );
         }
         let problem = &held.problem;
         if problem.has_rates() {
-            return raw.wrong("users state rates, which certificates of a running cluster do not cover");
+            return raw.wrong("users state `rates`, which certificates of a running cluster do not support");
         }
         let row = |[name, held, due, short, above, by]: [&'j Json<'j>; 6]| {
             let amounts = |raw| problem.resources.numbers(raw);
@@ -203,7 +205,7 @@ impl<'j> Bundle<'j> {
             }
             if !own.contains(&name) {
                 unmet.push(format!(
-                    "`{text}` is required, and fair shares are those by `{}`",
+                    "`{text}` is required, but the fair shares are by the rule `{}`",
                     own.join("`, `")
                 ));
             }
@@ -227,7 +229,9 @@ impl<'j> Bundle<'j> {
     /// Returns a sentence that names the rule of the fair shares.
     fn rule_in_words(&self) -> String {
         match self.rule.map(Json::text) {
-            Some(Ok(rule)) => format!("fair shares: by the rule `{rule}`, each resource alone"),
+            Some(Ok(rule)) => {
+                format!("fair shares: by the rule `{rule}`, which divides each resource separately")
+            }
             _ => format!("fair shares: by hierarchical filling, the rule `{}`", self.rules().join("`, `")),
         }
     }
@@ -236,22 +240,25 @@ impl<'j> Bundle<'j> {
     fn verify(&self) -> Checked<Vec<String>> {
         for (of, part) in self.parts() {
             context(of, part.verify())?;
-            ensure(part.hashes().0 == self.held.hashes().0, "the parts are about different problems")?;
+            ensure(
+                part.hashes().0 == self.held.hashes().0,
+                "the certificates in this file are about different problems",
+            )?;
             let needed = if part.problem.groups.list.is_empty() { &NEEDED[..2] } else { &NEEDED };
             let is_infeasible = says(part, "feasible", |claim| claim.holds == Some(false));
             let is_whole = is_infeasible || needed.iter().all(|axiom| says(part, axiom, |_| true));
-            ensure(of == "due" || is_whole, "an axiom of a verdict is not claimed")?;
+            ensure(of == "due" || is_whole, "a claim that every verdict needs is missing")?;
         }
         let case = Case::new(&self.held.problem, &self.held.allocation, Rational::new())?;
         let queues = Queues::new(&case, &self.rules)?;
         let mut state = State::new(&queues, &self.rules, &self.held.allocation)?;
         let due = match (&self.due, self.rule) {
-            (None, None) => return refuse("fair shares have neither a rule nor a certificate"),
+            (None, None) => return refuse("the fair shares have neither a rule nor a certificate"),
             (None, Some(rule)) => context("due", alone::shares(&self.held.problem, rule))?,
             (Some(due), _) => {
                 let is_zero = |claim: &Claim<'_>| claim.margin.iter().all(Rational::is_zero);
                 let is_due = says(due, "tree", |claim| claim.holds == Some(true) && is_zero(claim));
-                ensure(is_due, "what is due is not what the filling ends with")?;
+                ensure(is_due, "the fair shares are not proven to be the result of hierarchical filling")?;
                 // The judged tasks are the tasks after their repair. Therefore they equal the tasks at the end of the
                 // filling.
                 let due = Case::new(&due.problem, &due.allocation, Rational::new())?;
@@ -261,22 +268,26 @@ impl<'j> Bundle<'j> {
         let mut said = self.rows(&queues, &state, &due)?;
         said.push(self.rule_in_words());
         let is_placed = self.held.allocation.placements.is_some();
-        ensure(self.fits.is_some() == is_placed, "what fits is about single servers")?;
+        ensure(
+            self.fits.is_some() == is_placed,
+            "the field `fits` is needed if the allocation has placements, and only then",
+        )?;
         if let Some(fits) = &self.fits {
             said.extend(self.starts(&queues, &mut state, fits)?);
-            let rounded = "servers are rounded down: what could start on the rest of them is not claimed";
+            let rounded = "free capacity of servers is rounded down: starts that need the rest of it are not \
+                considered";
             said.extend(self.is_rounded.then(|| rounded.to_owned()));
         }
         if let Some(moves) = &self.moves {
             ensure(
                 is_placed && self.tolerance.is_zero(),
-                "moves are about single servers, without tolerance",
+                "moves need placements on single servers and the tolerance 0",
             )?;
             if let Some(job) = &moves.job {
                 said.push(job.verify(&state, &moves.steps)?);
             }
             said.push(moves.verify(state, &due, &self.held)?);
-            let policy = "not checked: whether the policy of the scheduler allows these stops, and that whole gangs stop";
+            let policy = "not checked: whether the scheduler's policy allows these stops, and whether whole gangs stop";
             said.extend(moves.stops_tasks().then(|| policy.to_owned()));
         }
         Ok(said)
@@ -293,12 +304,12 @@ impl<'j> Bundle<'j> {
         let case = queues.case;
         let mut could = vec![false; case.problem.users.len()];
         for gangs in fits {
-            let Some(first) = gangs.first() else { return refuse("a start of no gangs") };
+            let Some(first) = gangs.first() else { return refuse("a start lists no gangs") };
             let is_waiting = queues.waits(first.user, &state.totals) && !could[first.user];
-            let stated = ensure(is_waiting, "it does not wait, or is stated twice")
+            let stated = ensure(is_waiting, "the user has no waiting gang, or has two starts")
                 .and_then(|()| {
                     let is_modelled = !self.rules.is_not_modelled(first.user);
-                    ensure(is_modelled, "something that is not modelled decides whether it could start")
+                    ensure(is_modelled, "whether it could start depends on a condition that is not modelled")
                 })
                 .and_then(|()| state.start(gangs));
             context(&format!("fits: user `{}`", case.user(first.user)), stated)?;
@@ -326,7 +337,7 @@ impl<'j> Bundle<'j> {
         if !not_modelled.is_empty() {
             let names = not_modelled.join(", ");
             said.push(format!(
-                "not claimed, since something that is not modelled decides: whether {names} could start"
+                "not claimed: whether {names} could start, which depends on conditions that are not modelled"
             ));
         }
         Ok(said)
@@ -336,7 +347,10 @@ impl<'j> Bundle<'j> {
     /// each queue that is below its fair share by a whole task.
     fn rows(&self, queues: &Queues<'_>, state: &State<'_, '_>, due: &[Vector]) -> Checked<Vec<String>> {
         let names = self.rows.iter().map(|row| row.0);
-        ensure(names.eq(queues.names.iter().copied()), "the queues are not those of the problem")?;
+        ensure(
+            names.eq(queues.names.iter().copied()),
+            "the listed queues differ from the queues of the problem",
+        )?;
         let mut said = Vec::new();
         for (v, (name, stated, by)) in self.rows.iter().enumerate() {
             let over = |a: &Rational, b: &Rational| Rational::from(a - b).max(Rational::new());
@@ -347,16 +361,16 @@ impl<'j> Bundle<'j> {
             for (stated, found) in stated.iter().zip([held, due, &short, &above]) {
                 let found = found.iter().enumerate().filter(|(_, amount)| !amount.is_zero());
                 let is_found = found.eq(stated.iter().map(|(r, amount)| (*r, amount)));
-                ensure(is_found, &format!("queue `{name}`: an amount is not what follows"))?;
+                ensure(is_found, &format!("queue `{name}`: an amount differs from the computed amount"))?;
             }
             let found = queues.short_by(v, held, due, &state.totals, &self.tolerance)?;
             let what = format!(
-                "queue `{name}`: whether it is below its fair share by a whole task is not what follows"
+                "queue `{name}`: the field `by` is wrong: it says which user is below the fair share by a whole task"
             );
             ensure(found == *by, &what)?;
             let user = |n| {
                 format!(
-                    "queue `{name}` is below its fair share by a whole task, of `{}`",
+                    "queue `{name}` is below its fair share by a whole task of user `{}`",
                     queues.case.user(n)
                 )
             };

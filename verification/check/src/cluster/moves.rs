@@ -61,7 +61,10 @@ impl<'j> Moves<'j> {
     ) -> Checked<String> {
         let queues = state.queues();
         let least = queues.least_starts(&state.held, due, &state.totals)?;
-        ensure(least == self.least, "the least number of moves is not what follows")?;
+        ensure(
+            least == self.least,
+            "the stated least number of moves (`least`) differs from the computed one",
+        )?;
         let before = state.below(due)?;
         for (at, (stop, start)) in self.steps.iter().enumerate() {
             let step = state.stop(stop).and_then(|()| state.start(start));
@@ -75,23 +78,35 @@ impl<'j> Moves<'j> {
         let placements: Vec<Placement> = servers.filter(|(_, tasks)| !tasks.is_empty()).map(placed).collect();
         let tasks = sums(&placements, queues.case.problem);
         let ended = Allocation { by_time: false, tasks, placements: Some(placements) };
-        ensure(ended == self.after.allocation, "they end with another allocation than is stated")?;
+        ensure(
+            ended == self.after.allocation,
+            "the moves lead to another allocation than the stated one (`after`)",
+        )?;
         self.is_no_worse(held)?;
         let short = state.below(due)?;
         let is_new = short.iter().any(|v| !before.contains(v));
-        ensure(!is_new, "a queue is below its fair share by a whole task after them that was not")?;
+        ensure(
+            !is_new,
+            "the moves bring a queue below its fair share by a whole task that was not below it before",
+        )?;
         let names: Vec<&str> = short.iter().map(|v| queues.names[*v]).collect();
-        ensure(names == self.short, "who is below its fair share after them is not what follows")?;
+        ensure(
+            names == self.short,
+            "the stated list of queues below their fair share after the moves (`short`) is wrong",
+        )?;
         let rest: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
         let rest = if rest.is_empty() { "no queue".to_owned() } else { rest.join(", ") };
         let moves = self.steps.len();
-        ensure(!short.is_empty() || least <= moves, "fewer moves than the least number of moves suffice")?;
+        ensure(
+            !short.is_empty() || least <= moves,
+            "every queue reaches its fair share with fewer moves than the least number",
+        )?;
         let bound = if short.is_empty() {
-            format!("at least {least} are needed")
+            format!("at least {least} moves are needed")
         } else {
-            format!("at least {least} would be needed until no queue is")
+            format!("at least {least} moves would be needed until no queue is below")
         };
-        Ok(format!("moves: {moves}; below its fair share by a whole task after them: {rest}; {bound}"))
+        Ok(format!("moves: {moves}; after the moves, below its fair share by a whole task: {rest}; {bound}"))
     }
 
     /// Checks that servers, limits and guarantees are no worse than before the moves.
@@ -102,7 +117,7 @@ impl<'j> Moves<'j> {
                 claim.and_then(|claim| claim.margin.clone()).unwrap_or_default().min(Rational::new())
             };
             let is_kept = margin(&self.after) >= margin(held);
-            ensure(is_kept, &format!("`{axiom}` is violated by more after them than before"))?;
+            ensure(is_kept, &format!("after the moves `{axiom}` is violated by more than before"))?;
         }
         if held.problem.groups.list.is_empty() {
             return Ok(());
@@ -113,7 +128,8 @@ impl<'j> Moves<'j> {
         let (lacked, lacks) = (Lacks::new(&old)?, Lacks::new(&new)?);
         for n in before.active() {
             let is_kept = lacks.of(n)? <= lacked.of(n)?;
-            let what = format!("user `{}` lacks more of a guarantee after them than before", before.user(n));
+            let what =
+                format!("after the moves user `{}` lacks more of its guarantees than before", before.user(n));
             ensure(is_kept, &what)?;
         }
         Ok(())

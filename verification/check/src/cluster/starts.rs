@@ -77,7 +77,7 @@ impl Rules {
         for [user, priority, protected, distinct, sets, together, not_modelled, admitted] in rows {
             let n = problem.user_names.named(user)?;
             if std::mem::replace(&mut seen[n], true) {
-                return user.wrong("this user has two entries");
+                return user.wrong("this user has two entries: expected one");
             }
             priority.given().map(Json::number).transpose()?;
             let truth = |raw: &Json<'_>| match raw.given() {
@@ -107,7 +107,7 @@ impl Rules {
         for users in words.values() {
             let group = |n: &usize| problem.groups.members[*n].group;
             if users.iter().any(|n| group(n) != group(&users[0])) {
-                return raw.wrong("users of different groups start together");
+                return raw.wrong("users that start together are in different groups");
             }
             work::steps((users.len() * users.len()) as u64)?;
             users.iter().for_each(|n| starts[*n].clone_from(users));
@@ -149,7 +149,13 @@ impl Gang {
     pub fn list(raw: &Json<'_>, problem: &Problem) -> Checked<Vec<Self>> {
         let list: Checked<Vec<Self>> = raw.list()?.iter().map(|raw| Self::read(raw, problem)).collect();
         let ascend = |list: &[Self]| list.is_sorted_by(|a, b| a.user < b.user);
-        list.and_then(|list| if ascend(&list) { Ok(list) } else { raw.wrong("users twice, or out of order") })
+        list.and_then(|list| {
+            if ascend(&list) {
+                Ok(list)
+            } else {
+                raw.wrong("the users are not in ascending order, or a user is named twice")
+            }
+        })
     }
 
     /// Reads a start: one gang as an object, or a list of gangs that start together.
@@ -266,7 +272,7 @@ impl<'q, 'c> State<'q, 'c> {
             let tasks = if stops { Rational::from(-tasks) } else { tasks.clone() };
             let there = self.servers.entry((*class, *index)).or_default().entry(n).or_default();
             *there = work::plus(there, &tasks)?;
-            ensure(*there >= 0, "more tasks stop on a server than run there")?;
+            ensure(*there >= 0, "more tasks of a user stop on a server than run there")?;
             self.take((*class, *index), n, &tasks)?;
             work::spend(limits.len())?;
             for at in &limits {
@@ -355,31 +361,37 @@ impl<'q, 'c> State<'q, 'c> {
         let problem = self.queues.case.problem;
         let users: Vec<usize> = gangs.iter().map(|gang| gang.user).collect();
         let is_whole = users.first().is_some_and(|first| *self.rules.start(*first) == users[..]);
-        ensure(is_whole, "what starts is not all that starts together")?;
+        ensure(is_whole, "the start omits a user that has to start together with the others")?;
         for gang in gangs {
             let (n, places) = (gang.user, &gang.places);
-            ensure(gang.tasks() == self.queues.gang[n], "what starts is no gang")?;
+            ensure(gang.tasks() == self.queues.gang[n], "the start of a user is not exactly one gang")?;
             let rule = &self.rules.list[n];
             let classes = || places.iter().map(|(class, ..)| *class);
             work::steps((places.len() * (rule.class_sets.len() + 1)) as u64)?;
-            ensure(classes().all(|i| problem.can_run(n, i)), "a task is where it cannot run")?;
+            ensure(
+                classes().all(|i| problem.can_run(n, i)),
+                "a task starts on a server class on which its user cannot run",
+            )?;
             let is_open = classes().all(|i| self.rules.closed.binary_search(&i).is_err());
             ensure(is_open, "a task starts on a server that takes no new tasks")?;
             let in_set = |set: &Vec<usize>| classes().all(|i| set.binary_search(&i).is_ok());
             let is_in_one = rule.class_sets.is_empty() || rule.class_sets.iter().any(in_set);
-            ensure(is_in_one, "a gang is not on the classes of one set")?;
+            ensure(is_in_one, "the tasks of a gang start on classes of different sets (`class_sets`)")?;
             let mut servers: Vec<(usize, u64)> = places.iter().map(|(i, index, _)| (*i, *index)).collect();
             servers.sort_unstable();
             let is_distinct =
                 servers.is_sorted_by(|a, b| a < b) && places.iter().all(|(.., tasks)| *tasks == 1);
-            ensure(!rule.on_distinct_servers || is_distinct, "two tasks of a gang are on one server")?;
+            ensure(
+                !rule.on_distinct_servers || is_distinct,
+                "two tasks of a gang start on one server, although the user needs distinct servers",
+            )?;
         }
         let before = self.used_above(users[0])?;
         for gang in gangs {
             self.change(gang, false)?;
             let all = problem.users[gang.user].tasks.as_ref();
             let has_them = all.is_none_or(|all| self.totals[gang.user] <= *all);
-            ensure(has_them, "what starts is no task of the user")?;
+            ensure(has_them, "the start gives a user more tasks than it has")?;
         }
         for gang in gangs {
             self.servers_hold(gang)?;
@@ -392,10 +404,13 @@ impl<'q, 'c> State<'q, 'c> {
     fn servers_hold(&self, gang: &Gang) -> Checked<()> {
         let problem = self.queues.case.problem;
         for (class, index, _) in &gang.places {
-            ensure(*index < problem.classes[*class].count, "there is no such server")?;
+            ensure(*index < problem.classes[*class].count, "the class has no server with this index")?;
             let free = &self.free[&(*class, *index)];
             for (r, d) in problem.demand(gang.user, *class).iter().filter(|(_, d)| *d > 0) {
-                ensure(free[*r] >= 0, &format!("a server has too little for {d} of a resource"))?;
+                ensure(
+                    free[*r] >= 0,
+                    &format!("a server has less than the {d} of a resource that a task needs"),
+                )?;
             }
         }
         Ok(())
@@ -409,7 +424,7 @@ impl<'q, 'c> State<'q, 'c> {
                 on.takes(self.queues.case.problem, gang.user, *class).is_some()
             };
             let is_kept = on.left >= 0 || !gang.places.iter().any(takes);
-            ensure(is_kept, "a group is above its limit on classes by a start")?;
+            ensure(is_kept, "the start brings a group above a limit on server classes")?;
         }
         Ok(())
     }
@@ -431,20 +446,23 @@ impl<'q, 'c> State<'q, 'c> {
             for r in &asked {
                 if let Some(most) = at(&groups.list[v].limit, *r) {
                     let is_kept = keeps(at_depth, *r, most) && self.held[v][*r] <= *most;
-                    ensure(is_kept, "a group is above its limit by a start")?;
+                    ensure(is_kept, "the start brings a group above its limit")?;
                 }
                 if let Some(promised) = self.holdings.promised(v, *r).filter(|_| is_shut) {
                     is_named = true;
                     let is_kept = !promised.is_zero() && keeps(at_depth, *r, promised);
-                    ensure(is_kept, "a group of weight 0 gets more than its guarantee")?;
+                    ensure(is_kept, "the start gives a group of weight 0 more than its guarantee")?;
                 }
             }
-            ensure(!is_shut || is_named, "a group of weight 0 gets more than its guarantee")?;
+            ensure(!is_shut || is_named, "the start gives a group of weight 0 more than its guarantee")?;
         }
         let is_kept = |r: &usize| !self.holdings.kept[root][*r].is_zero();
         for r in asked.iter().filter(|r| is_kept(r)) {
             let all = at(&self.holdings.capacity, *r).cloned().unwrap_or_default();
-            ensure(keeps(path.len() - 1, *r, &all), "a start takes capacity that is kept back for others")?;
+            ensure(
+                keeps(path.len() - 1, *r, &all),
+                "the start takes capacity that is kept back for other groups",
+            )?;
         }
         Ok(())
     }
@@ -457,8 +475,8 @@ impl<'q, 'c> State<'q, 'c> {
         for gang in gangs {
             self.change(gang, true)?;
             let count = gang.tasks() / self.queues.gang[gang.user];
-            ensure(count.is_integer(), "a gang stops in part")?;
-            ensure(!self.rules.is_protected(gang.user), "a protected task stops")?;
+            ensure(count.is_integer(), "only some tasks of a gang stop")?;
+            ensure(!self.rules.is_protected(gang.user), "a task of a protected user stops")?;
             let pinned = &problem.groups.members[gang.user].pinned;
             ensure(self.totals[gang.user] >= *pinned, "a pinned task stops")?;
             stopped.insert(gang.user, count);
@@ -466,7 +484,7 @@ impl<'q, 'c> State<'q, 'c> {
         let is_whole = |(n, count): (&usize, &Rational)| {
             self.rules.start(*n).iter().all(|m| stopped.get(m) == Some(count))
         };
-        ensure(stopped.iter().all(is_whole), "gangs that start together stop in part")
+        ensure(stopped.iter().all(is_whole), "only some of the gangs that start together stop")
     }
 
     /// Returns true if it is certain that no gang of a waiting user could start: an upper bound on the number of its

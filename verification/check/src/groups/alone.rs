@@ -86,9 +86,15 @@ pub fn shares(problem: &Problem, rule: &Json<'_>) -> Checked<Vec<Vector>> {
         for v in &nodes.order {
             let parts = nodes.divide(*v, &shares[*v][r], &asks)?;
             let left = &shares[*v][r] - work::sum(parts.clone())?;
-            ensure(left >= 0, "guarantees exceed what there is, and the rule gives them in full")?;
+            ensure(
+                left >= 0,
+                "the guarantees exceed the capacity, and the rule gives every queue its whole guarantee",
+            )?;
             let is_divided = *v == root || nodes.children[*v].is_empty() || left.is_zero();
-            ensure(is_divided, "a queue has more than the queues in it, of which some have the weight 0")?;
+            ensure(
+                is_divided,
+                "the fair share of a queue is larger than the sum of its subqueues, some of which have the weight 0",
+            )?;
             for (k, part) in nodes.children[*v].iter().zip(parts) {
                 shares[*k][r] = part;
             }

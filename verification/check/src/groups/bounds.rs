@@ -28,10 +28,10 @@ impl Bounds {
     pub fn new(case: &Case<'_>, mut prices: Vec<Prices<'_>>, on: &Within<'_>) -> Checked<Self> {
         let (users, groups) = (case.problem.users.len(), case.problem.groups.list.len());
         let cells = prices.len().saturating_mul(users.max(groups));
-        ensure_small(cells <= CELLS, "vectors of prices, times users or groups")?;
+        ensure_small(cells <= CELLS, "vectors of prices times users or groups")?;
         let marks = (0..users).map(|n| Ok(Holdings::on_of_user(case, &on.0, n)?.len()));
         let is_small = marks.sum::<Checked<usize>>()? <= CELLS;
-        ensure_small(is_small, "users, times limits on server classes")?;
+        ensure_small(is_small, "users times limits on server classes")?;
         for r in 0..case.problem.resources.list.len() {
             let rows = case.rows.iter().enumerate().filter(|(_, row)| row.resource == Some(r));
             prices.push(Prices {

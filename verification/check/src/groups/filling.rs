@@ -48,7 +48,7 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     let mut prices = prices.collect::<Checked<Vec<_>>>()?;
     let lists = limits.given().map(Json::list).transpose()?;
     if lists.is_some_and(|lists| lists.len() != prices.len()) {
-        return limits.wrong("expected prices of limits for every vector of prices");
+        return limits.wrong("expected one list in `limit_prices` for each entry of `prices`");
     }
     let lists = lists.unwrap_or_default().iter().map(|raw| named(case, &on.0, raw));
     // All evidence is read before any of it is judged.
@@ -56,7 +56,7 @@ pub fn tree(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         prices.limits = on.known(limits).or_else(refuse)?;
     }
     let has_place = feasible::is_feasible(case, &stated, None)? && on.0.iter().all(|of| of.left >= 0);
-    ensure(has_place, "what the filling ends with has no place")?;
+    ensure(has_place, "the tasks at the end of the filling do not fit on the servers or exceed a limit")?;
     let ended = ended(case, prices, &on)?;
     entries(&stated).try_for_each(|(_, _, x)| work::steps(work::cost(work::words(x))))?;
     let is_stated = stated.iter().map(total_of).eq(ended.iter().cloned());
@@ -182,7 +182,10 @@ impl<'t> Filling<'t> {
             }
             self.update_growth(root, &[])?;
             let Moving { clock, next, .. } = &self.nodes[root];
-            let step = work::plus(require(next.as_ref(), "nothing ends the filling")?, &-clock.clone())?;
+            let step = work::plus(
+                require(next.as_ref(), "the prices of the evidence do not bound the filling")?,
+                &-clock.clone(),
+            )?;
             self.advance(root, &step)?;
             let mut events = Vec::new();
             self.collect_events(root, false, &mut events)?;
@@ -438,7 +441,7 @@ impl<'t> Filling<'t> {
     /// Lets a child grow together with its parent. The clock of the parent runs faster than the clock of the child by
     /// the factor `pace`.
     fn start(&mut self, v: usize, k: usize, pace: Rational) -> Checked<()> {
-        ensure(pace > 0, "a level does not rise")?;
+        ensure(pace > 0, "internal: the level of a group does not rise during the filling")?;
         self.add_growth(v, k, &Rational::from(pace.recip_ref()))?;
         let (now, child) = (self.nodes[v].clock.clone(), &mut self.nodes[k]);
         let left = child.next.as_ref().map(|next| work::plus(next, &-child.clock.clone())).transpose()?;

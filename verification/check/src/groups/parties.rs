@@ -51,7 +51,7 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
         let k = parties.named(of)?;
         let h = if is_envy { parties.named(envied)? } else { k };
         let y = tasks(allocation, case.problem)?;
-        ensure(open.contains(&(k, h)), "the party is not compared with that")?;
+        ensure(open.contains(&(k, h)), "the evidence compares two parties that the axiom does not compare")?;
         let gain = parties.gain(k, &parties.amounts(k, h)?, &y)?;
         return Ok((Some(-gain), Some(false)));
     }
@@ -71,12 +71,15 @@ pub fn judge(case: &Case<'_>, claim: &Claim<'_>) -> Checked<Shown> {
     for (k, weights, prices, others) in proofs.iter().map(read).collect::<Checked<Vec<_>>>()? {
         parties.check(k, &weights, &prices)?;
         for h in others {
-            ensure(open.remove(&(k, h)), "a party is not to be compared, or is twice")?;
+            ensure(
+                open.remove(&(k, h)),
+                "a proof compares parties that the axiom does not compare, or that another proof compares",
+            )?;
             let gain = parties.bound(k, &parties.amounts(k, h)?, &weights, &prices)?;
             most = most.into_iter().chain([gain]).max();
         }
     }
-    ensure(open.is_empty(), "a party is not compared")?;
+    ensure(open.is_empty(), "a proof for a comparison of two parties is missing")?;
     Ok((most.map(|gain| -gain), Some(true)))
 }
 
@@ -189,9 +192,12 @@ impl<'c> Parties<'c> {
         ensure(all.into_iter().all(|(_, value)| *value >= 0), "a weight or a price is negative")?;
         let mut named = weights.iter().chain(&prices.users).map(|(n, _)| n);
         let is_own = named.all(|n| self.users[k].binary_search(n).is_ok());
-        ensure(is_own, "the prices are not about the users of the party")?;
+        ensure(is_own, "a weight or a price is for a user that is not in the party")?;
         let is_finite = |(n, _): &(usize, Rational)| self.case.problem.users[*n].tasks.is_some();
-        ensure(prices.users.iter().all(is_finite), "unlimited tasks have a price")?;
+        ensure(
+            prices.users.iter().all(is_finite),
+            "the evidence states a price for the tasks of a user that has unlimited tasks",
+        )?;
         prices.cover(self.case, weights, None)
     }
 
@@ -219,7 +225,7 @@ impl<'c> Parties<'c> {
             work::spend(20 * weights.len() + 1)?;
             let slope = slope(z.as_ref());
             if slope.is_zero() {
-                return most.map_or_else(|| refuse("the prices bound no gain of the party"), Ok);
+                return most.map_or_else(|| refuse("the prices do not bound the gain of the party"), Ok);
             }
             let (from, floors) = (z.clone().unwrap_or_default(), z.as_ref().map_or(now.clone(), held));
             let next = from + Rational::from(&bound - &floors) / slope;
@@ -236,19 +242,25 @@ impl<'c> Parties<'c> {
         let is_own = |n: usize| users.binary_search(&n).is_ok();
         for (n, on) in y.iter().enumerate().filter(|(n, on)| !on.is_empty() || is_own(*n)) {
             let are_tasks = on.iter().all(|(i, y)| self.case.counts(n, *i, y));
-            ensure(is_own(n) && are_tasks, "the allocation has tasks that are none, or not of the party")?;
+            ensure(
+                is_own(n) && are_tasks,
+                "the allocation of the evidence has negative tasks, tasks on a wrong class, or tasks of another party",
+            )?;
             let gain = (total_of(on) - &self.case.total[n]) / &self.case.g[n];
             let left = self.left(n);
             let is_there = left.as_ref().is_none_or(|left| gain <= *left);
-            ensure(is_there, "the allocation has more tasks than there are")?;
+            ensure(is_there, "the allocation of the evidence gives a user more tasks than it has")?;
             if left.as_ref() != Some(&gain) {
                 gains.push(gain);
             }
         }
         let is_within = self.loads(k, y)?.iter().zip(amounts).all(|(load, amount)| load <= amount);
-        ensure(is_within, "the allocation takes more than the party could have")?;
+        ensure(
+            is_within,
+            "the allocation of the evidence takes more than the amounts that the party could use",
+        )?;
         let gain = gains.into_iter().min().or_else(|| self.most_left(k)).unwrap_or_default();
-        ensure(gain > 0, "the allocation gives somebody no more")?;
+        ensure(gain > 0, "the allocation of the evidence does not give every user of the party more tasks")?;
         Ok(gain)
     }
 }

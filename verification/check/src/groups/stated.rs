@@ -73,13 +73,16 @@ impl Groups {
                 group.limit.iter().any(|(of, most)| of == r && most < promised)
             };
             if group.guarantee.iter().flatten().any(is_above) {
-                return guarantee.wrong("a guarantee is above the limit");
+                return guarantee.wrong("the guarantee of the group is above its limit");
             }
             list.push(group);
         }
         let above = |v: usize| std::iter::successors(list[v].parent, |v| list[*v].parent);
         if let Some(v) = (0..list.len()).find(|v| above(*v).take(DEPTH).count() == DEPTH) {
-            return rows[v][1].wrong(format!("a group stands in itself, or in {DEPTH} others"));
+            return rows[v][1].wrong(format!(
+                "the group is its own parent, perhaps through others, or has more than \
+                {DEPTH} groups above it"
+            ));
         }
         Ok(Self { names, list, members: Vec::new(), share: Share::read(share, resources)? })
     }
@@ -211,7 +214,10 @@ fn read_on(raw: &Json<'_>, resources: &Names, classes: &Names) -> Checked<Vec<(V
     all.sort();
     let ascends = |set: &[usize]| !set.is_empty() && set.is_sorted_by(|a, b| a < b);
     if !all.iter().all(|(set, _)| ascends(set)) || all.windows(2).any(|pair| pair[0].0 == pair[1].0) {
-        return raw.wrong("server classes are named twice, or none is");
+        return raw.wrong(
+            "expected at least one server class in each entry, none twice, and no two entries for the \
+            same classes",
+        );
     }
     all.retain(|(_, limit)| !limit.is_empty());
     Ok(all)

@@ -80,7 +80,7 @@ impl<'c> Within<'c> {
     pub fn known(&self, prices: Vec<(Option<usize>, Rational)>) -> Result<Vec<Priced<'_>>, &'static str> {
         let known = |(at, price)| Some((at?, price));
         let prices: Option<Vec<(usize, Rational)>> = prices.into_iter().map(known).collect();
-        let mut prices = prices.ok_or("a price of a limit that there is not")?;
+        let mut prices = prices.ok_or("the evidence states a price for a limit that does not exist")?;
         prices.sort_by_key(|(at, _)| *at);
         if !prices.is_sorted_by(|a, b| a.0 < b.0) {
             return Err("a limit has two prices");

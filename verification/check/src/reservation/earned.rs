@@ -28,19 +28,22 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
         // Usually the first open type fits, and the search ends with this type.
         while size > 0 && open.iter().any(|j| problem.most(i, *j) > 0) {
             work::spend(problem.size())?;
-            let step = require(steps.next(), "it ends while there are servers and jobs")?;
+            let step = require(steps.next(), "the steps end while servers and jobs that fit are left")?;
             let ((pool, k, stated), exhausted, first) = step;
-            ensure(*pool == i, "another pool is filled first")?;
+            ensure(*pool == i, "a step fills another pool than the first one with free servers")?;
             context("a configuration is not proven to be the first", packing.is_first(i, &open, k, first))?;
             let until = |(j, k): &(usize, u64)| {
                 let servers = Rational::from(&left[*j] / *k);
                 (if of.whole { servers.ceil() } else { servers }, *j)
             };
-            let (until, gone) = require(k.iter().map(until).min(), "a configuration is empty")?;
+            let (until, gone) = require(k.iter().map(until).min(), "a step has an empty configuration")?;
             let gone = Some(gone).filter(|_| until <= size);
             let servers = until.min(size.clone());
-            ensure(*stated == servers, "a configuration gets another number of servers")?;
-            ensure(*exhausted == gone, "another type is exhausted, or none")?;
+            ensure(
+                *stated == servers,
+                "a step gives its configuration another number of servers than the computed one",
+            )?;
+            ensure(*exhausted == gone, "the exhausted type of a step differs from the computed one")?;
             size -= &servers;
             for (j, k) in k {
                 left[*j] = (left[*j].clone() - Rational::from(&servers * *k)).max(Rational::new());
@@ -48,7 +51,7 @@ pub fn by_greedy(steps: &[Step], of: &Amount, packing: &mut Packing<'_>) -> Chec
             open.retain(|j| Some(*j) != gone);
         }
     }
-    ensure(steps.next().is_none(), "a step comes after the last one")?;
+    ensure(steps.next().is_none(), "there are more steps than greedy packing takes")?;
     let served = of.jobs.iter().zip(&left).map(|(all, left)| Rational::from(all - left));
     problem.earned(served.enumerate())
 }
@@ -59,19 +62,19 @@ pub fn by_assignment(stated: &Stated, of: &Amount, packing: &Packing<'_>) -> Che
     let mut used = vec![Vec::new(); of.servers.len()];
     let mut slots = vec![Vec::new(); of.jobs.len()];
     for (i, k, servers) in &stated.assignment {
-        ensure(*servers >= 0, "a negative number of servers")?;
-        ensure(packing.takes(*i, k)?, "a configuration does not fit")?;
+        ensure(*servers >= 0, "a configuration has a negative number of servers")?;
+        ensure(packing.takes(*i, k)?, "a configuration does not fit on a server of its pool")?;
         work::spend(k.len() + 1)?;
         k.iter().for_each(|(j, k)| slots[*j].push(Rational::from(servers * *k)));
         used[*i].push(servers.clone());
     }
     for (used, size) in used.into_iter().zip(&of.servers) {
-        ensure(work::sum(used)? <= *size, "more servers of a pool than there are")?;
+        ensure(work::sum(used)? <= *size, "the assignment uses more servers of a pool than the pool has")?;
     }
     for (j, served) in &stated.served {
         let slots = work::sum(std::mem::take(&mut slots[*j]))?;
         let can = *served >= 0 && *served <= of.jobs[*j] && *served <= slots;
-        ensure(can, "a type cannot have as many jobs served")?;
+        ensure(can, "the assignment cannot serve as many jobs of a type as stated")?;
     }
     packing.problem.earned(stated.served.iter().cloned())
 }
@@ -83,7 +86,10 @@ pub fn cover([alpha, beta, pi]: &Prices, part: &Rational, packing: &Packing<'_>)
     work::spend(2 * packing.problem.jobs.len())?;
     for (j, job) in packing.problem.jobs.iter().enumerate() {
         let both: Rational = [alpha, beta].into_iter().filter_map(|prices| at(prices, j)).sum();
-        let what = format!("the prices of `{}` are less than its reward", packing.problem.types.list[j]);
+        let what = format!(
+            "the prices of job type `{}` add up to less than its reward",
+            packing.problem.types.list[j]
+        );
         ensure(both >= Rational::from(part * &job.reward), &what)?;
     }
     Ok(())

@@ -24,7 +24,9 @@ use crate::{File, Options, Report, Unusable, Usable};
 /// Judges a certificate of either kind.
 pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
     if options.allocation.is_some() || options.max_tolerance.is_some() || options.sharing.is_some() {
-        return Err(Unusable::usage("only --problem and --require can be asked of such a certificate"));
+        return Err(Unusable::usage(
+            "a certificate of a ratio or worst load takes only the options --problem and --require",
+        ));
     }
     let is_ratio = raw.get("kind").text() == Ok("ratio-certificate");
     let unusable = |fault: Fault| file.unusable(raw, fault);
@@ -42,7 +44,9 @@ pub fn check(file: &File, raw: &Json<'_>, options: &Options) -> Usable<Report> {
             Some(Ok(part)) => judged.ratio.as_ref().is_some_and(|ratio| *ratio >= part),
             _ => return Err(Unusable::usage(&format!("--require {text}: expected `exact` or `ratio:A`"))),
         };
-        unmet.extend((!is_shown).then(|| format!("`{text}` is required, and not shown")));
+        unmet.extend(
+            (!is_shown).then(|| format!("`{text}` is required, but the certificate does not prove it")),
+        );
     }
     let (hash, name, loads) = (problem.hash(), &problem.name, judged.loads.iter());
     let (types, pools) = (problem.jobs.len(), problem.pools.len());
@@ -92,16 +96,19 @@ impl Stated {
     /// Checks all statements about these jobs and servers.
     fn verify(&self, of: &Amount, packing: &mut Packing<'_>) -> Checked<()> {
         let greedy = context("greedy", earned::by_greedy(&self.steps, of, packing))?;
-        ensure(self.greedy == greedy, "greedy: the reward is another")?;
+        ensure(self.greedy == greedy, "greedy: the stated reward differs from the computed one")?;
         let reward = context("optimum", earned::by_assignment(self, of, packing))?;
-        ensure(self.reward == reward, "optimum: the reward of the assignment is another")?;
+        ensure(
+            self.reward == reward,
+            "optimum: the stated reward of the assignment differs from the computed one",
+        )?;
         // Only worst-load certificates state no bound. Every other certificate has a proof for each pool, and has at
         // least one pool.
         if self.pricing.is_empty() {
             return Ok(());
         }
         let bound = context("optimum", earned::bound(self, of, packing))?;
-        ensure(self.bound == bound, "optimum: the bound is another")
+        ensure(self.bound == bound, "optimum: the stated bound differs from the bound that the prices prove")
     }
 }
 
@@ -133,9 +140,9 @@ fn ratio(raw: &Json<'_>) -> Checked<Judged> {
         let servers = counts.iter().map(|count| Rational::from(count / &all)).collect();
         fluid.verify(&Amount { jobs: jobs.clone(), servers, whole: false }, &mut packing)?;
         let found = (!fluid.bound.is_zero()).then(|| Rational::from(&fluid.greedy / &fluid.bound));
-        ensure(ratio == found, "ratio: it is not greedy's reward over the bound")?;
+        ensure(ratio == found, "ratio: expected the reward of greedy over the bound")?;
         let Some(whole) = &whole else { return Ok(()) };
-        ensure(problem.states_counts, "integer: the problem states no numbers of servers")?;
+        ensure(problem.states_counts, "integer: the pools of the problem state no `count`")?;
         let of = Amount { jobs: whole_jobs, servers: counts, whole: true };
         context("integer", whole.verify(&of, &mut packing))
     };
@@ -162,27 +169,30 @@ fn worst_load(raw: &Json<'_>) -> Checked<Judged> {
         says = vec![least, format!("with the stated loads it earns {most}")];
     }
     let verify = || {
-        ensure(problem.pools.len() == 1, "problem: it has several pools")?;
+        ensure(problem.pools.len() == 1, "problem: found several pools: expected one")?;
         let mut packing = Packing::new(&problem)?;
-        ensure(loads.iter().all(|(_, load)| *load >= 0), "loads: one is negative")?;
+        ensure(loads.iter().all(|(_, load)| *load >= 0), "loads: a load is negative")?;
         let jobs = (0..problem.jobs.len()).map(|j| at(&loads, j).cloned().unwrap_or_default()).collect();
         let of = Amount { jobs, servers: vec![Rational::from(1)], whole: false };
         let (Some(lower), Some(upper)) = (&lower, &upper) else {
             let is_missing = problem.jobs.iter().any(|job| !job.reward.is_zero());
-            ensure(!is_missing, "a ratio is missing, though types have a reward")?;
+            ensure(!is_missing, "a ratio is missing, although some job type has a reward")?;
             let Stated { greedy, steps, reward, assignment, served, .. } = &stated;
             let sizes =
                 [steps.len(), assignment.len(), served.len(), firsts.len(), claims.len(), loads.len()];
             let is_zero = lower.is_none() && upper.is_none() && greedy.is_zero() && reward.is_zero();
-            return ensure(is_zero && sizes == [0; 6], "no type has a reward, and yet something is stated");
+            return ensure(
+                is_zero && sizes == [0; 6],
+                "no job type has a reward, so expected no ratios, loads or claims",
+            );
         };
-        ensure(*lower >= 0, "ratio_lower: greedy earns at least 0, whatever is stated")?;
-        ensure(*lower <= 1, "ratio_lower: loads that greedy serves have the ratio 1")?;
+        ensure(*lower >= 0, "ratio_lower: expected at least 0")?;
+        ensure(*lower <= 1, "ratio_lower: expected at most 1")?;
         worst_load::verify(lower, &firsts, &claims, &mut packing)?;
         stated.verify(&of, &mut packing)?;
-        ensure(!stated.reward.is_zero(), "optimum: it earns nothing, which has no ratio")?;
+        ensure(!stated.reward.is_zero(), "optimum: its reward is 0, so the ratio is not defined")?;
         let reached = Rational::from(&stated.greedy / &stated.reward);
-        ensure(*upper == reached, "ratio_upper: it is not greedy's reward over the optimum's")
+        ensure(*upper == reached, "ratio_upper: expected the reward of greedy over the reward of the optimum")
     };
     let (verdict, is_exact) = (verify(), lower == upper);
     Ok(Judged { problem, claims: says, loads, ratio: lower, is_exact, verdict })

@@ -111,10 +111,21 @@ impl<'p> Packing<'p> {
                 let best = list.iter().map(|k| (worth(profits, k), jobs(k))).max().unwrap_or_default();
                 types.iter().copied().zip(best.1).filter(|(_, k)| *k > 0).collect()
             }
-            _ => return refuse("a proof of a kind that this problem does not take"),
+            _ => {
+                return refuse(
+                    "the method of a proof does not match the problem: `listed` is for stated configurations, and \
+                    only for them",
+                );
+            }
         };
-        ensure(order.is_none_or(|(first, _)| *first == best), "another configuration stands before it")?;
-        ensure(worth(profits, &best) < limit, "a configuration is worth more")
+        ensure(
+            order.is_none_or(|(first, _)| *first == best),
+            "another configuration has a larger reward, or an equal reward and comes first",
+        )?;
+        ensure(
+            worth(profits, &best) < limit,
+            "a configuration is worth more than the bound that the proof has to show",
+        )
     }
 
     /// Checks that `k` is the first configuration of the open types (ascending) on a server of a pool. No configuration
@@ -126,10 +137,16 @@ impl<'p> Packing<'p> {
         open.iter().for_each(|j| bits[j / 64] |= 1 << (j % 64));
         let key = (&self.problem.pools[i].capacity, bits, k.clone());
         if matches!(proof, Proof::Known) {
-            return ensure(self.proven.contains(&key), "no earlier step has proven it");
+            return ensure(
+                self.proven.contains(&key),
+                "the method is `known`, but no earlier step proves this configuration",
+            );
         }
-        ensure(k.iter().all(|(j, _)| open.binary_search(j).is_ok()), "it holds a type that is exhausted")?;
-        ensure(self.takes(i, k)?, "it does not fit")?;
+        ensure(
+            k.iter().all(|(j, _)| open.binary_search(j).is_ok()),
+            "the configuration has jobs of an exhausted type",
+        )?;
+        ensure(self.takes(i, k)?, "the configuration does not fit on a server of its pool")?;
         let rewards: Amounts = open.iter().map(|j| (*j, self.problem.jobs[*j].reward.clone())).collect();
         let (limit, order) = (worth(&rewards, k), Some((k, open)));
         self.shows(&Bound { pool: i, profits: &rewards, limit, order }, open, proof)?;

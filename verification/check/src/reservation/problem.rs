@@ -64,7 +64,7 @@ impl Reservation {
         let (pool_names, pools) = classes(servers, &resources)?;
         let with_counts = servers.list()?.iter().filter(|raw| raw.get("count").given().is_some()).count();
         if with_counts > 0 && with_counts < pools.len() {
-            return servers.wrong("a pool without `count` beside others with one");
+            return servers.wrong("`count` is missing: expected it for all pools or for none");
         }
         let rows = jobs.rows("name demand? reward? load?", Ok)?;
         let types = Names::new("job type", rows.iter().map(|row| row[0]))?;
@@ -91,7 +91,9 @@ impl Reservation {
         for (j, name) in problem.types.list.iter().enumerate() {
             let most = (0..problem.pools.len()).map(|i| problem.most(i, j)).max().unwrap_or_default();
             if most < 1 || most > MOST {
-                return rows[j][0].wrong(format!("`{name:.60}` fits on no server, or more than 10^12 times"));
+                return rows[j][0].wrong(format!(
+                    "job type `{name:.60}` fits on no server, or more than 10^12 of its jobs fit on one"
+                ));
             }
         }
         Ok(problem)

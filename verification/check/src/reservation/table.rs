@@ -37,8 +37,11 @@ pub fn first(
     axes.sort_unstable();
     let (lengths, resources): (Vec<usize>, Vec<usize>) = axes.into_iter().unzip();
     let cells = lengths.iter().fold(1, |cells: u64, length| cells.saturating_mul(*length as u64));
-    ensure(cells == stated, "the dynamic programme has another number of cells")?;
-    ensure(cells <= CELLS as u64, "the dynamic programme has more cells than are filled")?;
+    ensure(
+        cells == stated,
+        "the stated number of cells of a dynamic programme differs from the computed one",
+    )?;
+    ensure(cells <= CELLS as u64, "a dynamic programme has more cells than the checker fills")?;
     work::spend(types.len().saturating_mul(lengths.len()))?;
     let job = |j: &usize| {
         let demand = &packing.problem.jobs[*j].demand;

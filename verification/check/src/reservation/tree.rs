@@ -38,16 +38,22 @@ pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) ->
     let mut boxes: Vec<Vec<Range>> =
         vec![(0..types).map(|j| (0, if is_open(&j) { MOST } else { 0 })).collect()];
     for node in nodes {
-        let mut ranges = require(boxes.pop(), "a tree goes on after its last branch")?;
+        let mut ranges = require(boxes.pop(), "a tree has more nodes than branches")?;
         match *node {
             (None, which) => {
-                let set = require(sets.get(which as usize), "a tree names multipliers that are not there")?;
+                let set = require(
+                    sets.get(which as usize),
+                    "a node of a tree names multipliers that do not exist",
+                )?;
                 ensure(set.iter().all(|(_, m)| *m >= 0), "a multiplier is negative")?;
                 ensure(holds(packing, bound, &ranges, set)?, "the bound at a leaf of a tree is too weak")?;
             }
             (Some(job), at) => {
                 work::steps(types as u64)?;
-                ensure_small((boxes.len() + 2).saturating_mul(types) <= RANGES, "the boxes of a tree")?;
+                ensure_small(
+                    (boxes.len() + 2).saturating_mul(types) <= RANGES,
+                    "a tree has too many open boxes",
+                )?;
                 let mut first = ranges.clone();
                 first[job].0 = first[job].0.max(at);
                 ranges[job].1 = ranges[job].1.min(at - 1);
@@ -55,7 +61,7 @@ pub fn verify(packing: &Packing<'_>, bound: &Bound<'_>, (sets, nodes): &Tree) ->
             }
         }
     }
-    ensure(boxes.is_empty(), "a tree ends before its last branch")
+    ensure(boxes.is_empty(), "a tree ends while branches are open")
 }
 
 /// Returns true if the multipliers prove the bound for this box.

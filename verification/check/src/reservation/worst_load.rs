@@ -49,15 +49,15 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             continue;
         }
         let firsts: Option<Vec<_>> = (0..=order.len()).map(|l| best.get(&open(l))).collect();
-        let firsts = require(firsts, "claims: a first configuration is not stated")?;
+        let firsts = require(firsts, "claims: `firsts` lacks the first configuration of some set of types")?;
         let (stated, is_last, prices, pricing) =
-            require(claims.next(), "claims: there is none about an order")?;
-        ensure(*stated == order, "claims: there is one about an order that has not its turn")?;
+            require(claims.next(), "claims: a claim about some order of types is missing")?;
+        ensure(*stated == order, "claims: a claim is about another order of types than the next one")?;
         context("claims", cover(prices, a, packing))?;
         let [alpha, _, pi] = prices;
         let pi = at(pi, 0).cloned().unwrap_or_default();
         let is_inside = !open_last.iter().any(|j| at(alpha, *j).is_some());
-        ensure(is_inside, "claims: the load of a type that does not run out has a price")?;
+        ensure(is_inside, "claims: a price is stated for the load of a type that does not run out")?;
         let alone = |j: &usize| Rational::from(&problem.jobs[*j].reward * problem.most(0, *j));
         work::spend(problem.size())?;
         let least = open_last.iter().map(alone).min().filter(|_| *is_last);
@@ -65,12 +65,12 @@ pub fn verify(a: &Rational, firsts: &[First], claims: &[Claim], packing: &mut Pa
             let later: Configuration = k.iter().copied().filter(|(j, _)| place[*j] >= l).collect();
             let paid = work::plus(&worth(alpha, &later), &pi)?;
             let value = least.as_ref().filter(|_| l == order.len()).unwrap_or(reward);
-            ensure(paid <= *value, "claims: the prices exceed what a step earns")?;
+            ensure(paid <= *value, "claims: the prices exceed the reward of a step")?;
         }
         context("claims: pricing", packing.is_priced(0, prices, pricing))?;
         if let Some((k, _)) = firsts.last().filter(|_| !*is_last) {
             pending.extend(k.iter().rev().map(|(j, _)| (order.len(), Some(*j))));
         }
     }
-    ensure(claims.next().is_none(), "claims: there are more than orders to be settled")
+    ensure(claims.next().is_none(), "claims: there are more claims than orders of types")
 }

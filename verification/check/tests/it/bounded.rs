@@ -27,7 +27,10 @@ fn what_is_claimed_again_is_not_judged_again() {
           "servers": [{{"name": "s", "capacity": {{"r": 300}}}}], "users": [{users}]}},
         "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "claims": [{claims}], "not_checked": []}}"#
     );
-    assert_eq!(found(text).unwrap().reason.as_deref(), Some("something is claimed twice"));
+    assert_eq!(
+        found(text).unwrap().reason.as_deref(),
+        Some("the certificate has two claims of the same axiom")
+    );
 }
 
 /// The budget is charged for the widths of the numbers that an operation uses. One wide number among many users does

@@ -63,7 +63,8 @@ fn resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
                 let user = problem.users()[n].name();
                 let server = server.name();
                 return Err(Inapplicable::new(format!(
-                    "no resource is the bottleneck of every user on every server it can run on: user `{user}` on server `{server}` has another than those before it"
+                    "no resource is the bottleneck of every user on every server on which it can run: user `{user}` \
+                    on server `{server}` has another bottleneck than the users before it"
                 )));
             }
         }
@@ -80,7 +81,8 @@ fn global_resources(problem: &Problem) -> Result<Vec<usize>, Inapplicable> {
         if left.is_empty() {
             let user = problem.users()[n].name();
             return Err(Inapplicable::new(format!(
-                "no resource is the global dominant resource of every user: that of user `{user}` is another than of those before it"
+                "no resource is the global dominant resource of every user: that of user `{user}` differs from that \
+                of the users before it"
             )));
         }
     }

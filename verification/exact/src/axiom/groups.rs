@@ -153,7 +153,7 @@ impl<'p> Holdings<'p> {
 /// Returns an error if there are no groups, or if a server class is time-shared.
 pub(super) fn of_groups(problem: &Problem) -> Result<(), Inapplicable> {
     if problem.groups().list().is_empty() {
-        return Err(Inapplicable::new("the users stand in no groups".to_owned()));
+        return Err(Inapplicable::new("no user is in a group".to_owned()));
     }
     match problem.servers().iter().any(evenhand_problem::ServerClass::is_time_shared) {
         true => Err(Inapplicable::new("the time of a server class is shared".to_owned())),

@@ -34,7 +34,7 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     let gap = Rational::from(-&margin);
     let weights = prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
     match weights.map(|(_, weight)| weight).any(|weight| gap >= *weight) {
-        true => Err(Refusal::new("the prices leave room for a whole task")),
+        true => Err(Refusal::new("the prices do not rule out that one more whole task fits")),
         false => Ok(Some(Rational::new())),
     }
 }

@@ -21,8 +21,8 @@ use crate::ratio::{Multipliers, Tree, TreeNode};
 use crate::refusal::{Inapplicable, Refusal};
 use crate::share::{Share, ShareError};
 
-const NO_SHARE: &str = "max-min-packings is about a share, and none is named";
-const OTHER_SHARE: &str = "max-min-packings is about the share drfh or tsf";
+const NO_SHARE: &str = "max-min-packings needs a share: drfh or tsf";
+const OTHER_SHARE: &str = "max-min-packings supports only the shares drfh and tsf";
 /// The largest whole number of tasks that is read.
 const MOST_TASKS: u64 = 1_000_000_000_000;
 

@@ -40,7 +40,9 @@ pub fn margin_of_prices(instance: &Instance<'_>, prices: &Prices) -> Result<Opti
     let active = || prices.user_weights.iter().enumerate().filter(|(n, _)| instance.is_active(*n));
     if let Some((n, _)) = active().find(|(n, weight)| Rational::from(*weight * instance.scale(*n)) < 1) {
         let name = instance.problem().users()[n].name();
-        return Err(Refusal::new(format!("the weight of user `{name}` is below 1 over what it has alone")));
+        return Err(Refusal::new(format!(
+            "the weight of user `{name}` is below 1 over the number of tasks that it could run alone"
+        )));
     }
     Ok(active().next().is_some().then_some(-gap))
 }
@@ -70,14 +72,14 @@ pub(crate) fn margin_of_better(instance: &Instance<'_>, better: &Instance<'_>) -
         let gain = gain(instance, better, n);
         if gain.numerator < 0 {
             let name = instance.problem().users()[n].name();
-            return Err(Refusal::new(format!("user `{name}` loses in the dominating allocation")));
+            return Err(Refusal::new(format!("user `{name}` loses tasks in the dominating allocation")));
         }
         if gain.numerator > 0 {
             sum += gain.to_rational() / instance.scale(n);
         }
     }
     if sum.is_zero() {
-        return Err(Refusal::new("no user gains in the dominating allocation"));
+        return Err(Refusal::new("no user gains tasks in the dominating allocation"));
     }
     Ok(-sum)
 }

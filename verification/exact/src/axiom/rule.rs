@@ -155,5 +155,5 @@ pub(crate) fn loss(instance: &Instance<'_>, n: usize, margin: &Rational) -> Rati
 }
 
 pub(crate) fn wrong_form() -> Refusal {
-    Refusal::new("the evidence is not of the form that the axiom takes")
+    Refusal::new("the evidence does not have the form that this axiom needs")
 }

@@ -113,7 +113,9 @@ impl Rule for Tree {
         if let Some(raw) = object.get("limit_prices") {
             let lists = document.list(raw)?;
             if lists.len() != prices.len() {
-                return Err(reader.error(raw, "expected prices of limits for every vector of prices"));
+                return Err(
+                    reader.error(raw, "expected one list in `limit_prices` for each entry of `prices`")
+                );
             }
             for (prices, raw) in prices.iter_mut().zip(lists) {
                 let limits = document.list(raw)?.into_iter().map(|raw| reader.limit_price(raw));

@@ -382,7 +382,7 @@ fn free(instance: &Instance<'_>, i: usize, tasks: &[(usize, Rational)]) -> Vec<R
 /// Charges one comparison of every user with every row, and a list of short rows for every user and class.
 pub(super) fn charge(instance: &Instance<'_>, users: &[usize]) -> Result<(), TooLarge> {
     let places: usize = users.iter().map(|n| instance.scaled.n_classes(*n)).sum();
-    evenhand_budget::table(places, 1, size_of::<u32>(), "what is short for every user on every class");
+    evenhand_budget::table(places, 1, size_of::<u32>(), "the table of the short rows of every user");
     let rows = instance.constraints().rows().len() as u64;
     // Only the free capacity of rows that are not full is divided by a demand.
     let free = (0..instance.constraints().rows().len()).filter(|&row| !instance.scaled_slack(row).is_zero());
@@ -446,12 +446,7 @@ impl Rule for WorkConserving {
 /// Writes the short rows of each user.
 fn write_all(names: &Names<'_>, short: &[(usize, Short)]) -> Json {
     let places = short.iter().map(|(_, short)| short.len()).sum();
-    evenhand_budget::table(
-        places,
-        2,
-        BYTES_OF_A_PLACE,
-        "what is short for every user on every class, as text,",
-    );
+    evenhand_budget::table(places, 2, BYTES_OF_A_PLACE, "the text of the short rows of every user");
     // Users of one shape share their list, so its text is written only once.
     let mut known: HashMap<*const u32, Arc<String>> = HashMap::new();
     let of_user = |(n, short): &(usize, Short)| {

@@ -94,7 +94,8 @@ impl Certificate {
         object.only(&document, &fields)?;
         let version = object.need(&document, "version")?;
         if document.number(version)? == 1 {
-            let message = "version 1 of the format, with margins in tasks: `certify` writes it anew";
+            let message =
+                "found version 1, with margins in tasks: run `evenhand certify` again to convert it";
             return Err(document.error(version, message));
         }
         if document.number(version)? != VERSION {
@@ -112,7 +113,7 @@ impl Certificate {
             Some(raw) => {
                 let value = document.number(raw)?;
                 if !(0..1).contains(&value) {
-                    return Err(document.error(raw, "a tolerance is a number from 0 to below 1"));
+                    return Err(document.error(raw, "expected a number of at least 0 and below 1"));
                 }
                 value
             }
@@ -125,7 +126,10 @@ impl Certificate {
         for axiom in Axiom::ALL {
             let most = axiom.rule().most_claims();
             if claims.iter().filter(|claim| claim.axiom == axiom).count() > most {
-                let message = format!("more than {most} claims of `{}`", axiom.name());
+                let message = format!(
+                    "found more than {most} claims of `{}`, the most that are accepted",
+                    axiom.name()
+                );
                 return Err(document.error(raw, message));
             }
         }

@@ -35,7 +35,7 @@ pub(super) fn claim<'t>(reader: &Reader<'_, 't>, raw: &'t RawValue) -> Result<Cl
     };
     let why = object.get("why").map(|raw| document.string(raw)).transpose()?;
     if why.is_some() != holds.is_none() {
-        let message = "the field `why` belongs to what does not apply (`holds` null), and to nothing else";
+        let message = "expected the field `why` if `holds` is null, and only then";
         return Err(document.error(object.get("why").unwrap_or(raw), message));
     }
     let why = why.map(std::borrow::Cow::into_owned);

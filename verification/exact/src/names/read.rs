@@ -163,7 +163,7 @@ impl<'r, 't> Reader<'r, 't> {
         let mut prices = Vec::new();
         for (n, price) in self.of_users(raw)? {
             let Some(at) = self.limits.of_accelerators(n) else {
-                return Err(self.error(raw, "a price of `at_most` of a user that does not state it"));
+                return Err(self.error(raw, "this user has no `at_most`, so it cannot have a price for it"));
             };
             prices.push((self.constraints.rows().len() + at, price));
         }
@@ -183,7 +183,7 @@ impl<'r, 't> Reader<'r, 't> {
                 matches!(of, LimitOf::Group { on: o, resource: r, .. } if *r == resource && *o == on)
             };
             let Some(at) = of_group.into_iter().find(is_it) else {
-                return Err(self.error(raw, "a price of a limit that there is not"));
+                return Err(self.error(raw, "the evidence states a price for a limit that does not exist"));
             };
             prices.push((self.constraints.rows().len() + at, price));
         }

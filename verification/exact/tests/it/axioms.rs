@@ -70,7 +70,7 @@ fn prices_must_be_prices() {
     assert_eq!(refused(&|p| p.user_weights[1] = q("-1")), "the weight of user `user 2` is negative");
     assert_eq!(
         refused(&|p| p.user_weights[1] = q("0")),
-        "the weight of user `user 2` is below 1 over what it has alone"
+        "the weight of user `user 2` is below 1 over the number of tasks that it could run alone"
     );
     assert_eq!(
         refused(&|p| p.users[0] = q("1")),
@@ -185,11 +185,17 @@ fn max_min_needs_everybody_covered() {
     };
     assert_eq!(judge(&|_| {}).unwrap().margin, Some(q("0")));
     let refused = |change: &dyn Fn(&mut Level)| judge(change).unwrap_err();
-    assert_eq!(refused(&|l| l.covers = vec![1]), "no level shows that user `user 1` cannot have more");
-    let twice = "level 1 covers user `user 2`, which is covered already or needs no cover";
+    assert_eq!(
+        refused(&|l| l.covers = vec![1]),
+        "no level covers user `user 1`, so nothing proves that its share cannot rise"
+    );
+    let twice = "level 1 covers user `user 2`, which an earlier level covers or which needs no level";
     assert_eq!(refused(&|l| l.covers = vec![0, 1, 1]), twice);
-    assert!(refused(&|l| l.covers = vec![0, 1, 7]).contains("covered already or needs no cover"));
-    let weightless = "level 1 covers user `user 1`, which has no weight in it";
+    assert!(
+        refused(&|l| l.covers = vec![0, 1, 7])
+            .contains("which an earlier level covers or which needs no level")
+    );
+    let weightless = "level 1 covers user `user 1` but states no weight for it";
     assert_eq!(refused(&|l| drop(l.prices.user_weights.remove(0))), weightless);
     assert!(refused(&|l| l.prices.user_weights[0].1 = q("15")).contains("too low for user `user 1`"));
     assert!(refused(&|l| l.prices.user_weights[0].0 = 2).contains("another shape"));
@@ -200,7 +206,10 @@ fn max_min_needs_everybody_covered() {
     let nothing = Evidence::Levels(Vec::new());
     let refusal =
         Claim::with_evidence(Axiom::MaxMin, Some(Share::Dominant), nothing, &instance, &q("0")).unwrap_err();
-    assert_eq!(refusal.to_string(), "no level shows that user `user 1` cannot have more");
+    assert_eq!(
+        refusal.to_string(),
+        "no level covers user `user 1`, so nothing proves that its share cannot rise"
+    );
 }
 
 /// A nearly satisfied user also needs to be covered: the price on its own tasks bounds its rise.
@@ -242,11 +251,11 @@ fn a_rise_must_not_take_from_the_poor() {
     assert_eq!(rise(1, &[&[(0, "2")], &[(1, "10")]]).unwrap().margin, Some(q("-7/10")));
     assert_eq!(
         rise(1, &[&[(0, "1")], &[(1, "10")]]).unwrap_err(),
-        "user `user 1` falls in the evidence to what `user 2` has"
+        "the share of user `user 1` falls in the evidence to the old share of user `user 2`"
     );
     assert_eq!(
         rise(0, &[&[(0, "10")], &[(1, "1")]]).unwrap_err(),
-        "user `user 2` falls in the evidence to what `user 1` has"
+        "the share of user `user 2` falls in the evidence to the old share of user `user 1`"
     );
     assert_eq!(
         rise(0, &[&[(0, "2")], &[(1, "2")]]).unwrap_err(),

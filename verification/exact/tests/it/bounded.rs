@@ -82,7 +82,7 @@ fn certificate_of(problem: &str, tasks: &str, claims: &str) -> Certificate {
 fn three_thousand_users_and_resources() {
     let problem = thousands(3_000);
     let nothing = certificate_of(&problem, "{}", "[]");
-    assert_eq!(agreed(&nothing).reason.unwrap(), "nothing is claimed");
+    assert_eq!(agreed(&nothing).reason.unwrap(), "the certificate has no claims");
     let instance = Instance::new(&nothing.problem, &nothing.allocation).unwrap();
     assert!(is_feasible(&instance, &Rational::new()));
     let claims = examples::derived(&instance);

@@ -25,7 +25,7 @@ fn an_infeasible_allocation_has_one_verdict() {
     let no = r#"{"axiom": "pareto-optimal", "holds": false, "margin": "-1/2", "evidence": {"dominating": {"a": {"s": "10"}}}}"#;
     for claim in [yes, no] {
         let reason = judge(claim).reason.unwrap();
-        assert_eq!(reason, "the allocation is infeasible, and more is claimed of it");
+        assert_eq!(reason, "the allocation is infeasible, so it may have no claim except `feasible`");
     }
     let infeasible = r#"{"axiom": "feasible", "holds": false, "margin": "-1/2", "evidence": {"user": "b", "server": "s", "slack": "-1/2"}}"#;
     assert!(judge(infeasible).valid);

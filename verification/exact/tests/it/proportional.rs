@@ -53,7 +53,7 @@ fn who_has_nothing() {
     let prices = Evidence::Prices(Prices { rows: vec![q("9"), q("9")], ..Prices::zero(&instance) });
     for alpha in ["1", "2", "1/2"].map(q) {
         let refusal = judge(&alpha, prices.clone(), &instance, &q("100")).unwrap_err();
-        assert_eq!(refusal, "user `2` has nothing");
+        assert_eq!(refusal, "user `2` has no tasks");
         for (user, expected) in [(0, false), (1, true), (2, true), (3, false)] {
             let claim = judge(&alpha, Evidence::Nothing { user }, &instance, &q("100"));
             assert_eq!(claim.is_ok(), expected);
@@ -134,10 +134,10 @@ fn parameters_belong_to_their_axioms() {
             .to_string()
     };
     let alpha = Parameters::alpha(q("2"));
-    assert!(refused(Axiom::ParetoOptimal, alpha.clone()).contains("alpha belongs to proportional"));
+    assert!(refused(Axiom::ParetoOptimal, alpha.clone()).contains("only proportional takes an alpha"));
     let both = |share| Parameters { share: Some(share), ..alpha.clone() };
-    assert!(refused(Axiom::MaxMin, both(Share::Dominant)).contains("alpha belongs to proportional"));
-    assert!(refused(Axiom::Proportional, both(Share::Dominant)).contains("generic to proportional"));
+    assert!(refused(Axiom::MaxMin, both(Share::Dominant)).contains("only proportional takes an alpha"));
+    assert!(refused(Axiom::Proportional, both(Share::Dominant)).contains("proportional the share generic"));
     // The pool states no criterion, so the generic share does not apply.
     let why = Claim::applies(Axiom::Proportional, both(Share::Generic), &pool).unwrap_err();
     let claim = Claim::not_applicable(Axiom::Proportional, Some(Share::Generic), why);

@@ -203,7 +203,9 @@ fn prices_are_bounded() {
         )
     };
     assert_eq!(agreed(&parse(&text(0)).unwrap()).reason, None);
-    assert!(agreed(&parse(&text(3)).unwrap()).reason.unwrap().contains("something is stated"));
+    assert!(
+        agreed(&parse(&text(3)).unwrap()).reason.unwrap().contains("expected no ratios, loads or claims")
+    );
     assert!(parse(&text(1_000)).unwrap_err().to_string().contains("more prices"));
 }
 

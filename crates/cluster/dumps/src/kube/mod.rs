@@ -232,7 +232,10 @@ impl Kube {
 
     /// Returns `true` if at least one node has all these labels.
     pub fn has_node_with(&self, labels: &BTreeMap<String, String>) -> bool {
-        evenhand_budget::charge((self.nodes.len() * (labels.len() + 1)) as u64, "the nodes of flavours");
+        evenhand_budget::charge(
+            (self.nodes.len() * (labels.len() + 1)) as u64,
+            "the processing of the nodes of flavours",
+        );
         let has = |node: &Profile| labels.iter().all(|(key, value)| node.labels.get(key) == Some(value));
         self.nodes.values().any(has)
     }
@@ -549,7 +552,10 @@ impl Kube {
         open.filter_map(|(name, server)| Some((name, server, self.most_pods.get(name)?))).any(
             |(name, server, most)| {
                 let left = most.saturating_sub(self.pods_on.get(name).copied().unwrap_or(0));
-                evenhand_budget::charge(20 * waits.len() as u64, "the numbers of pods on nodes");
+                evenhand_budget::charge(
+                    20 * waits.len() as u64,
+                    "the processing of the numbers of pods on nodes",
+                );
                 let nothing = Amounts::new();
                 let used = used.get(name.as_str()).unwrap_or(&nothing);
                 let has_room = |(r, d): &(usize, rug::Rational)| {

@@ -191,7 +191,7 @@ impl Quotas {
         for start in self.cohorts.keys() {
             let above = std::iter::successors(Some(start), |name| self.cohorts.get(*name)?.parent.as_ref());
             let levels = above.take(self.cohorts.len() + 1).count();
-            charge(levels as u64, "the cohorts above others");
+            charge(levels as u64, "the processing of the cohorts above others");
             if levels > self.cohorts.len() {
                 let message =
                     format!("the cohort `{start}` is one of its own parents, perhaps through others");
@@ -209,7 +209,7 @@ impl Quotas {
         let nodes = nodes.chain(self.cohorts.iter().map(|(name, node)| (Some(name), node)));
         for (mut above, node) in nodes {
             while let Some(name) = above {
-                charge(node.quotas.len() as u64 * 8 + 1, "the quotas below cohorts");
+                charge(node.quotas.len() as u64 * 8 + 1, "the processing of the quotas below cohorts");
                 let sums = totals.entry(name.clone()).or_default();
                 for (key, quota) in &node.quotas {
                     *sums.entry(key.clone()).or_default() += &quota.nominal;

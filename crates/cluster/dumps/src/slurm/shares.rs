@@ -350,7 +350,8 @@ impl Shares {
         let past = used.filter(|(what, value)| *what == "RawUsage" && value.as_ref().is_some_and(|x| *x > 0));
         let past = past.count();
         if past > 0 {
-            let what = "usage over time, by which Slurm ranks accounts (see `reported`): fair shares are about what runs and waits now";
+            let what = "usage over time, by which Slurm ranks accounts (see `reported`): fair shares are about tasks \
+                that run and wait now";
             cluster.left_out.add_many(what, past as u64, Vec::new());
         }
         let tasks = std::mem::take(&mut cluster.tasks).into_entries();

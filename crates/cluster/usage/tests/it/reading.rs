@@ -119,7 +119,7 @@ fn settings_that_do_not_fit_are_refused() {
     refused(&lump, &settings("slurm-ticks", "0.5s", 60), "at least a second");
     let mut kueue = settings("kueue", "1h", 60);
     kueue.half_life = None;
-    refused(&two, &kueue, "a half-life is needed");
+    refused(&two, &kueue, "needs a half-life");
     let mut slurm = settings("slurm", "1h", 60);
     slurm.resource_weights.insert("cpu".to_owned(), q("1"));
     refused(&two, &slurm, "the history has no resource `cpu`: expected gpu, disk");

@@ -48,7 +48,7 @@ fn impossible_values_are_errors() {
         ("a.weight", "-1", "-1 is negative"),
         ("a.weight", "8x", "8x"),
         ("a.guarantee.gpus", "1", "gpus"),
-        ("a.parent", "a", "stands in itself"),
+        ("a.parent", "a", "is its own parent"),
         ("u.tasks", "1", "tasks"),
         ("share.of", "nothing", "expected one of"),
     ] {

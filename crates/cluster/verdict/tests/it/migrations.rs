@@ -287,10 +287,10 @@ fn the_kernel_refuses_other_claims() {
     assert_eq!(document["moves"]["for"], json!({"user": "job", "least": "2"}));
     type Damage = (&'static str, fn(&mut Value));
     let damages: [Damage; 5] = [
-        ("fewer tasks have to leave", |of| of["moves"]["for"]["least"] = json!("3")),
-        ("not the start of the gang", |of| of["moves"]["for"]["user"] = json!("small")),
-        ("a step stops other tasks", |of| of["moves"]["steps"][0]["stop"] = json!([])),
-        ("step 3: a server has too little", |of| {
+        ("the stated lower bound on migrations", |of| of["moves"]["for"]["least"] = json!("3")),
+        ("the last step does not start the gang", |of| of["moves"]["for"]["user"] = json!("small")),
+        ("does not start the same tasks again", |of| of["moves"]["steps"][0]["stop"] = json!([])),
+        ("step 3: a server has less than", |of| {
             let target = of["moves"]["steps"][0]["stop"][0]["places"].clone();
             of["moves"]["steps"][0]["start"]["places"] = target;
         }),

@@ -113,7 +113,12 @@ fn the_kernel_refuses_impossible_fair_shares() {
     let users = json!([user("a", 9), user("b", 9)]);
     for queues in [json!([5, 5]), json!([8, 8]), json!([8, 2])] {
         let why = refused(&forged("kai", &groups, &users, &queues)).unwrap();
-        assert!(why.contains("guarantees exceed what there is, and the rule gives them in full"), "{why}");
+        assert!(
+            why.contains(
+                "the guarantees exceed the capacity, and the rule gives every queue its whole guarantee"
+            ),
+            "{why}"
+        );
     }
     // A queue is entitled to 5 GPUs. Its only subqueue has the weight 0, and is entitled to none of these
     // GPUs.
@@ -121,7 +126,7 @@ fn the_kernel_refuses_impossible_fair_shares() {
     let users = json!([user("c", 9), user("o", 20)]);
     for queues in [json!([0, 0, 10]), json!([5, 0, 5]), json!([5, 5, 5])] {
         let why = refused(&forged("kai", &groups, &users, &queues)).unwrap();
-        assert!(why.contains("a queue has more than the queues in it"), "{why}");
+        assert!(why.contains("the fair share of a queue is larger than the sum of its subqueues"), "{why}");
     }
 }
 

@@ -246,7 +246,7 @@ fn read(connection: &Connection, reach: Option<i64>) -> Result<History, Fault> {
             |column: usize| -> rusqlite::Result<Option<Amount>> { Ok(Amount::read(row.get_ref(column)?)) };
         let (Some(usage), Some(share), Some(lacking)) = (number(3)?, number(4)?, number(5)?) else {
             return Err(Fault::Content(format!(
-                "round {} has an amount that is no number of at least 0",
+                "round {} has an amount that is not a number of at least 0",
                 key.0
             )));
         };

@@ -84,7 +84,7 @@ fn other_files_are_refused() {
     let file = |name: &str| folder.path().join(name);
     fs::write(file("text"), "this is no database, and it is longer than a header of SQLite").unwrap();
     let refused = History::open(&file("text"), "slurm", MONTH).unwrap_err();
-    assert!(refused.to_string().contains("no SQLite file"), "{refused}");
+    assert!(refused.to_string().contains("not an SQLite file"), "{refused}");
     let other = rusqlite::Connection::open(file("other")).unwrap();
     other.execute_batch("CREATE TABLE t (x)").unwrap();
     drop(other);

@@ -40,7 +40,7 @@ pub enum Preemption {
 }
 
 names! { Preemption:
-    Never = "never", "what runs goes on";
+    Never = "never", "running tasks are never stopped";
     Guarantees = "guarantees", "for groups below their guarantee, from those above theirs";
     Shares = "shares", "also from groups that have a larger share afterwards";
 }
@@ -81,18 +81,20 @@ pub fn schedule<R>(
 ) -> Result<R, MechanismError> {
     let limit = |why: String| MechanismError::Limit { mechanism: TREE.info.id, why };
     if let Some(rule) = policy.rule.filter(|rule| rule.per_resource().is_some()) {
-        let why = format!("`{rule}` gives entitlements, and serves no tasks");
+        let why = format!("`{rule}` gives entitlements and no tasks");
         return Err(MechanismError::BadOption { mechanism: TREE.info.id, option: "rule", why });
     }
     let servers = problem.n_single_servers();
     let cells = servers.saturating_mul((problem.n_resources() + problem.n_users() / 64 + 1) as u128);
     if servers > u128::from(MAX_SERVERS) || cells > MOST_CELLS {
-        return Err(limit(format!("{servers} single servers are too many to be filled one by one")));
+        return Err(limit(format!(
+            "{servers} single servers are too many: tasks are placed on them one by one"
+        )));
     }
-    table(servers as usize, problem.n_resources(), OF_RESOURCE, "what is left of the servers");
-    table(servers as usize, problem.n_users().div_ceil(8), 1, "who fits on which server");
+    table(servers as usize, problem.n_resources(), OF_RESOURCE, "the table of free capacity by server");
+    table(servers as usize, problem.n_users().div_ceil(8), 1, "the table of users that fit on each server");
     let settings = Settings { rule: policy.rule, ..Settings::default() };
-    without_class_limits(problem, TREE.info.id, "queues that come and go keep none")?;
+    without_class_limits(problem, TREE.info.id, "the simulation of queues does not support them")?;
     let forest = forest_of(whole, &settings)?;
     Ok(body(&mut Queues::new(&forest, problem, policy, seed)))
 }
@@ -210,7 +212,7 @@ impl<'f> Queues<'f> {
     fn serve(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {
         let mut users: Vec<usize> = (0..self.waiting.len()).filter(|n| self.waits(*n)).collect();
         loop {
-            charge(TURN * (1 + users.len() as u64), "whose turn it is");
+            charge(TURN * (1 + users.len() as u64), "the choice of the user that is served next");
             // A user that cannot start a gang now cannot start one later in this loop, because usage only grows here.
             users.retain(|n| self.waits(*n) && self.can_start(*n));
             if users.is_empty() {

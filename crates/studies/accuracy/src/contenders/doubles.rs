@@ -28,8 +28,10 @@ impl Contender for Doubles {
 
     fn about(&self) -> String {
         match self.method {
-            Some(_) => "Algorithm I of the PS-DSF paper, in doubles".to_owned(),
-            None => "our own doubles (solve --float); of whole tasks, fill by best fit".to_owned(),
+            Some(_) => "Algorithm I of the PS-DSF paper, in floating point".to_owned(),
+            None => {
+                "our own floating-point solvers (solve --float); for whole tasks, fill by best fit".to_owned()
+            }
         }
     }
 

@@ -100,7 +100,7 @@ pub enum NoAnswer {
     #[error("too many {0}")]
     TooLarge(&'static str),
     /// The contender cannot solve problems of this kind.
-    #[error("it does not take problems of this kind")]
+    #[error("it does not support problems of this kind")]
     Kind,
 }
 

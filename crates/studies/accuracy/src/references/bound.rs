@@ -57,7 +57,7 @@ pub fn prove(
     if (tasks.len(), prices.rows.len(), prices.users.len())
         != (problem.n_users(), rows.len(), problem.n_users())
     {
-        return Err("there is not one number for every user and row");
+        return Err("expected one number for every user and row");
     }
     if prices.rows.iter().chain(&prices.users).any(|price| *price < 0) {
         return Err("a price is negative");
@@ -72,7 +72,7 @@ pub fn prove(
     for (n, placed) in tasks.iter().enumerate() {
         let user = &problem.users()[n];
         if placed.iter().any(|(i, x)| *x < 0 || !problem.can_run(n, *i)) {
-            return Err("a user has fewer tasks than none, or where it cannot run");
+            return Err("a user has a negative number of tasks, or tasks where it cannot run");
         }
         let total: Rational = placed.iter().map(|(_, x)| x).sum();
         for (i, x) in placed {
@@ -85,13 +85,13 @@ pub fn prove(
             Some(limit) if total > *limit => return Err("a user has more than all its tasks"),
             Some(limit) => gap += Rational::from(limit * &prices.users[n]),
             None if prices.users[n].is_zero() => {}
-            None => return Err("a limit that is none has a price"),
+            None => return Err("a price is stated for a limit that does not exist"),
         }
         if !problem.is_active(n) {
             continue;
         }
         if total <= 0 {
-            return Err("a user has nothing");
+            return Err("a user has no tasks");
         }
         let ends = worth(user.weight(), &total, alpha);
         // Check the interval by comparing `q`-th powers, independently of the method that computed the
@@ -100,7 +100,7 @@ pub fn prove(
         let weight = Rational::from(user.weight().pow(q));
         let [below, above] = ends.each_ref().map(|end| Rational::from(end.pow(q)) * &level);
         if below > weight || above < weight {
-            return Err("what a task is worth is not enclosed");
+            return Err("the bounds do not enclose the worth of a task");
         }
         // A task must cost at least its value on every class on which the user can run. Otherwise the prices prove no
         // bound.
@@ -120,7 +120,7 @@ pub fn prove(
         enclosed.push((n, ends));
     }
     if rows.iter().zip(&used).any(|(row, used)| *used > row.capacity) {
-        return Err("a row is more than full");
+        return Err("the tasks exceed the capacity of a row");
     }
     let error = least.map_or(0.0, |least| distance(alpha, &(&gap / least)));
     Ok(Bound { gap, error, worth: enclosed })

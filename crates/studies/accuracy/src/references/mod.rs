@@ -67,7 +67,7 @@ pub enum ReferenceError {
     #[error(transparent)]
     Newton(#[from] NewtonError),
     /// The planted tasks are not the optimum.
-    #[error("what was planted is no optimum: {0}")]
+    #[error("the planted answer is not an optimum: {0}")]
     Planted(&'static str),
     /// The mechanism does not exist, or its share is not defined.
     #[error("{0}")]

@@ -51,13 +51,13 @@ pub enum NewtonError {
     #[error("the equations of the bottlenecks have no solution")]
     Singular,
     /// Numbers are out of the range of doubles, in which the method starts.
-    #[error("there is no start: {0}")]
+    #[error("Newton's method has no starting point: {0}")]
     Start(String),
     /// There is no approximate answer to start from.
     #[error(transparent)]
     Mechanism(#[from] MechanismError),
     /// The proven bound is too large.
-    #[error("levels are proven to be within {0:.1e} of themselves, which is more than 1e-{DIGITS}")]
+    #[error("the proven relative error of the levels is {0:.1e}, which is more than 1e-{DIGITS}")]
     TooFar(f64),
     /// The prices prove no bound.
     #[error("the prices prove nothing: {0}")]

@@ -29,7 +29,7 @@ pub fn verify(problem: &Problem, alpha: &Rational, planted: &Planted) -> Result<
         let tasks = &planted.tasks[n];
         let total: Rational = tasks.iter().map(|(_, x)| x).sum();
         if tasks.iter().any(|(i, x)| *x < 0 || !problem.can_run(n, *i)) || total <= 0 {
-            return Err("a user has no tasks, or fewer than none, or where it cannot run");
+            return Err("a user has no tasks, a negative number of tasks, or tasks where it cannot run");
         }
         let own = &planted.prices.users[n];
         match user.tasks() {
@@ -37,12 +37,12 @@ pub fn verify(problem: &Problem, alpha: &Rational, planted: &Planted) -> Result<
             Some(limit) if total < *limit && !own.is_zero() => {
                 return Err("a limit with a price is not reached");
             }
-            None if !own.is_zero() => return Err("a limit that is none has a price"),
+            None if !own.is_zero() => return Err("a price is stated for a limit that does not exist"),
             _ => {}
         }
         let worth = Rational::from(user.weight().pow(q)) / Rational::from((&total).pow(s));
         for i in problem.classes_of(n) {
-            let usage = constraints.usage(n, i).ok_or("a user runs where it cannot")?;
+            let usage = constraints.usage(n, i).ok_or("a user has tasks on a class where it cannot run")?;
             let start = constraints.class_rows(i).start;
             let x = tasks.iter().find(|(class, _)| *class == i).map(|(_, x)| x);
             let mut cost = own.clone();
@@ -57,13 +57,13 @@ pub fn verify(problem: &Problem, alpha: &Rational, planted: &Planted) -> Result<
                 return Err("a task costs less than it is worth");
             }
             if x.is_some_and(|x| *x > 0) && cost != worth {
-                return Err("a user runs where a task costs more than it is worth");
+                return Err("a user has tasks on a class where a task costs more than it is worth");
             }
         }
     }
     for ((row, used), price) in constraints.rows().iter().zip(&used).zip(&planted.prices.rows) {
         if *used > row.capacity {
-            return Err("a row is more than full");
+            return Err("the tasks exceed the capacity of a row");
         }
         if *used < row.capacity && !price.is_zero() {
             return Err("a row with a price is not full");

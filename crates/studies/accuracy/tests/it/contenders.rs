@@ -133,9 +133,9 @@ fn what_goes_wrong_inside_is_named_and_stops_nothing() {
     for (does, status, words) in [
         (Does::Panics, Status::Failed, "panics"),
         (Does::NeverEnds, Status::Timeout, "time was up"),
-        (Does::ReturnsNan, Status::Malformed, "NaN, which is no number"),
-        (Does::ForgetsUsers, Status::Malformed, "not those of the users"),
-        (Does::NamesClassesThatAreNone, Status::Malformed, "a class that the problem has not"),
+        (Does::ReturnsNan, Status::Malformed, "NaN, which is not a finite number"),
+        (Does::ForgetsUsers, Status::Malformed, "differ from the users of the problem"),
+        (Does::NamesClassesThatAreNone, Status::Malformed, "a class that the problem does not have"),
         (Does::Fails, Status::Failed, "it cannot"),
     ] {
         let last = contenders::all().into_iter().find(|one| one.name() == "path-follower").unwrap();

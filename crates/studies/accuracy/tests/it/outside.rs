@@ -145,9 +145,14 @@ fn answers_that_are_none_are_named_and_stop_nothing() {
         ("no text", "printf '\\377\\376' > {answer}; : {problem}".to_owned(), Status::Malformed, "UTF-8"),
         ("empty", "touch {answer}; : {problem}".to_owned(), Status::Malformed, "the file is empty"),
         ("huge", "truncate -s 3G {answer}; : {problem}".to_owned(), Status::Malformed, "more than 256 MiB"),
-        ("a pipe", "mkfifo {answer}; : {problem}".to_owned(), Status::Malformed, "no file"),
-        ("a folder", "mkdir {answer}; : {problem}".to_owned(), Status::Malformed, "no file"),
-        ("zeros for ever", "ln -s /dev/zero {answer}; : {problem}".to_owned(), Status::Malformed, "no file"),
+        ("a pipe", "mkfifo {answer}; : {problem}".to_owned(), Status::Malformed, "not an ordinary file"),
+        ("a folder", "mkdir {answer}; : {problem}".to_owned(), Status::Malformed, "not an ordinary file"),
+        (
+            "zeros for ever",
+            "ln -s /dev/zero {answer}; : {problem}".to_owned(),
+            Status::Malformed,
+            "not an ordinary file",
+        ),
         ("killed", "kill -9 $$; : {problem} {answer}".to_owned(), Status::Failed, "a signal ended it"),
         ("crashed", "kill -SEGV $$; : {problem} {answer}".to_owned(), Status::Failed, "a signal ended it"),
     ];

@@ -231,7 +231,7 @@ fn programs_from_outside_write_solution_files() {
         assert!(record.is_wrong_status() && record.status == Status::Solved, "{record:?}");
     }
     for (lines, words) in [
-        ("x abc\\n", "no finite number"),
+        ("x abc\\n", "not a finite number"),
         ("w 1\\n", "no column `w`"),
         ("# status optimal\\n", "no column of the programme has a value"),
         ("{\"x\": ", "line 1"),

@@ -268,13 +268,13 @@ fn what_proves_nothing_is_refused() {
     let mut of_limit = prices.clone();
     of_limit.users[0] = Rational::from(1);
     for (tasks, prices, why) in [
-        (&change(&tasks, 0, more), &prices, "a row is more than full"),
-        (&change(&tasks, 0, Rational::from(-1)), &prices, "fewer tasks than none"),
-        (&change(&tasks, 0, Rational::new()), &prices, "a user has nothing"),
+        (&change(&tasks, 0, more), &prices, "the tasks exceed the capacity of a row"),
+        (&change(&tasks, 0, Rational::from(-1)), &prices, "a negative number of tasks"),
+        (&change(&tasks, 0, Rational::new()), &prices, "a user has no tasks"),
         (&tasks, &cheaper, "a task costs less than it is worth"),
         (&tasks, &negative, "a price is negative"),
-        (&tasks, &of_limit, "a limit that is none has a price"),
-        (&tasks[1..].to_vec(), &prices, "not one number for every user"),
+        (&tasks, &of_limit, "a price is stated for a limit that does not exist"),
+        (&tasks[1..].to_vec(), &prices, "expected one number for every user"),
     ] {
         let found = prove(tasks, prices).unwrap_err();
         assert!(found.contains(why), "{found} instead of {why}");

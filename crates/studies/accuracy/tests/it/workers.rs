@@ -30,8 +30,8 @@ fn processes_that_go_wrong_are_ended_and_named() {
     let garbled = r#"echo '"Ready"'; echo '{"Ran": {"answer": {"Ok": {"tasks": [[[0, 1'"#;
     for (program, script, status, words) in [
         ("sh", never.as_str(), Status::Timeout, "time was up"),
-        ("sh", "echo rubbish", Status::Failed, "ends without an answer: exit status: 0"),
-        ("sh", garbled, Status::Failed, "ends without an answer: exit status: 0"),
+        ("sh", "echo rubbish", Status::Failed, "ended without an answer: exit status: 0"),
+        ("sh", garbled, Status::Failed, "ended without an answer: exit status: 0"),
         ("sh", "kill -9 $$", Status::Failed, "signal: 9"),
         ("/no/such/program", "", Status::Failed, "cannot be started"),
     ] {

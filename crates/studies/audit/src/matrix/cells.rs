@@ -286,13 +286,13 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
         (None, Some(found)) => of(
             StateOf::Open,
             format!(
-                "{} seem to refute it, and no certificate shows that",
+                "{} seem to refute it, but no certificate proves that",
                 crate::render::size(&found.problem)
             ),
         ),
         _ if instances == 0 && searched.is_some() && search.at > 0 => of(
             StateOf::NotApplicable,
-            format!("it applies to none of the {} problems that were looked at", search.problems),
+            format!("it applies to none of the {} problems that were tried", search.problems),
         ),
         _ => of(
             StateOf::Open,
@@ -303,7 +303,7 @@ fn cell(search: &Search, column: Column, premises: Premises) -> Cell {
 }
 
 fn refuted_by(found: &Found) -> String {
-    let how = if found.exhaustive { "one of all small problems" } else { "a larger problem made smaller" };
+    let how = if found.exhaustive { "one of all small problems" } else { "a larger problem, reduced" };
     format!("{}: {how}", crate::render::size(&found.problem))
 }
 

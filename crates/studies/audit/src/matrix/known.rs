@@ -48,7 +48,7 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
     let of_groups =
         [Axiom::Limits, Axiom::Guarantees, Axiom::GroupSharingIncentive, Axiom::GroupEnvyFree, Axiom::Tree];
     if of_groups.contains(&axiom) && !mechanism.takes("rule") {
-        return Known::NotApplicable(format!("it is about groups, which `{id}` does not take"));
+        return Known::NotApplicable(format!("it is about groups, which `{id}` does not support"));
     }
     if let Some(theorem) = theorem_of_axiom(mechanism, axiom) {
         return Known::Proven(theorem.to_owned());
@@ -64,7 +64,7 @@ fn known_axiom(mechanism: &Mechanism, axiom: Axiom, premises: Premises) -> Known
     }
     match guarantee {
         Guarantee::Never => {
-            Known::NotApplicable(format!("it is about whole tasks, and `{id}` gives parts of tasks"))
+            Known::NotApplicable(format!("it is about whole tasks, but `{id}` gives fractions of tasks"))
         }
         Guarantee::When(_) if guarantee_applies(guarantee, premises) => Known::Proven(GUARANTEES.to_owned()),
         Guarantee::When(condition) => {
@@ -108,19 +108,20 @@ fn not_applicable(mechanism: &Mechanism, property: Property) -> Option<String> {
     let id = mechanism.info.id;
     match property {
         Property::ByClasses if id == "drf" => {
-            Some("there is one server, so that there are no classes to state".to_owned())
+            Some("there is only one server, so users cannot state other classes".to_owned())
         }
-        Property::ByClasses if id == "cdrf" => {
-            Some("it is defined where everybody may run everywhere, so that no classes are stated".to_owned())
-        }
+        Property::ByClasses if id == "cdrf" => Some(
+            "it is defined only if every user may run everywhere, so users cannot state other classes"
+                .to_owned(),
+        ),
         Property::InTime if !is_time_shared(mechanism) => {
             Some(format!("`{id}` divides resources: no user is given time"))
         }
         Property::SingleServerDrf if is_time_shared(mechanism) => {
-            Some(format!("DRF divides resources, and `{id}` shares time"))
+            Some(format!("DRF divides resources, but `{id}` shares time"))
         }
         Property::SingleServerDrf if mechanism.is_of_whole_tasks() => {
-            Some(format!("DRF gives parts of tasks, and `{id}` places whole ones"))
+            Some(format!("DRF gives fractions of tasks, but `{id}` places whole tasks"))
         }
         _ => None,
     }

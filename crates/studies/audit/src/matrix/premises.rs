@@ -106,7 +106,7 @@ impl Premises {
         let said = [
             (self.positive, "all demands are positive"),
             (self.unlimited, "tasks are unlimited"),
-            (self.everywhere, "everybody may run everywhere"),
+            (self.everywhere, "every user may run everywhere"),
             (self.one_server, "there is one server"),
         ];
         let said: Vec<&str> =

@@ -144,7 +144,7 @@ pub(super) fn describe(shown: &Shown) -> String {
         }
         Some(Pair { change, user, before, after, .. }) => {
             let (before, after) = (text::number(before), text::number(after));
-            format!("{change}, and {user} can run {after} in place of {before}")
+            format!("{change}, and {user} can run {after} instead of {before}")
         }
     }
 }

@@ -25,13 +25,13 @@ const VERSION: u32 = 1;
 #[non_exhaustive]
 pub enum StateError {
     /// The file is not JSON, or lacks a field.
-    #[error("no saved matrix: {0}")]
+    #[error("this is not a saved matrix: {0}")]
     Json(#[from] serde_json::Error),
     /// A problem in the file is not valid.
-    #[error("no saved matrix: {0}")]
+    #[error("this is not a saved matrix: {0}")]
     Problem(Box<FormatError>),
     /// The content of the file contradicts itself.
-    #[error("no saved matrix: {0}")]
+    #[error("this is not a saved matrix: {0}")]
     Damaged(String),
 }
 
@@ -190,7 +190,7 @@ impl SearchFile {
             cell.near = stored.near.iter().map(NearFile::near).collect::<Result<_, _>>()?;
         }
         if let Some(unknown) = self.cells.iter().find(|stored| Column::parse(&stored.axiom).is_none()) {
-            return damaged(format!("`{id}`: `{}` is no axiom and no property", unknown.axiom));
+            return damaged(format!("`{id}`: there is no axiom or property `{}`", unknown.axiom));
         }
         if is_whole {
             (search.at, search.problems, search.failed) = (self.at, self.problems, self.failed);

@@ -67,7 +67,8 @@ pub fn page(bounds: Bounds, found: &Found) -> Page {
     }
     let tried = if found.is_all { "all" } else { "cases drawn by the seed:" };
     let text = format!(
-        "Preemption of Kueue by shares on {tried} {} cases with amounts up to {} of up to {} and weights up to {}: {} go round without end.",
+        "Preemption of Kueue by shares on {tried} {} cases with amounts up to {} of up to {} and weights up to {}: {} \
+        repeat the same steps without end.",
         found.cases(),
         bounds.amount,
         bounds.lendable,
@@ -84,8 +85,14 @@ fn describe(case: &Case) -> Vec<String> {
     let queues = case.weights.iter().enumerate();
     let queues = queues.map(|(queue, weight)| format!("{} has the weight {weight}", queue_name(queue)));
     vec![
-        format!("The smallest: {} can be lent; {}.", numbers(&case.lendable), queues.collect::<Vec<_>>().join(", ")),
-        "These steps repeat; a workload is its number in the order of arrival, its queue and what it asks for.".to_owned(),
+        format!(
+            "The smallest: {} can be lent; {}.",
+            numbers(&case.lendable),
+            queues.collect::<Vec<_>>().join(", ")
+        ),
+        "These steps repeat. A workload is shown by its number in the order of arrival, its queue and its \
+        request."
+            .to_owned(),
     ]
 }
 

@@ -218,7 +218,7 @@ fn small_problems_are_hardly_ever_there_twice() {
     );
     assert!(premises.imply(Premises::NONE) && !Premises::NONE.imply(premises));
     assert_eq!(Premises::NONE.words(), "");
-    let words = "where all demands are positive, tasks are unlimited and everybody may run everywhere";
+    let words = "where all demands are positive, tasks are unlimited and every user may run everywhere";
     assert_eq!(premises.words(), words);
 }
 
@@ -387,7 +387,7 @@ fn a_find_that_refutes_nothing_is_not_shown() {
     let matrix = Progress::read(&format!("{searches}\"of_claims\":[]}}")).unwrap().finish();
     let cell = matrix.cell("drfh", "sharing-incentive").unwrap();
     assert!(cell.state == StateOf::Open && cell.shown.is_none(), "{}", cell.reference);
-    assert!(cell.reference.contains("no certificate shows"), "{}", cell.reference);
+    assert!(cell.reference.contains("no certificate proves"), "{}", cell.reference);
 }
 
 #[test]

@@ -49,7 +49,7 @@ use crate::share::ShareCoefficients;
 use evenhand_problem::Problem;
 use evenhand_problem::format::{FormatError, Object};
 
-const NO_SHARE: &str = "max-min is about a share, and none is named";
+const NO_SHARE: &str = "max-min needs a share, such as drfh";
 
 /// Returns `U_n` of every user, indexed by user.
 ///
@@ -121,13 +121,13 @@ pub fn margin_of_levels(
             let Some(missing) = missing.get_mut(n).filter(|missing| **missing) else {
                 let name = instance.problem().users().get(n).map_or("", |user| user.name());
                 return Err(Refusal::new(format!(
-                    "level {number} covers user `{name}`, which is covered already or needs no cover"
+                    "level {number} covers user `{name}`, which an earlier level covers or which needs no level"
                 )));
             };
             *missing = false;
             let is_within = curve.is_within(n, &worst).ok_or_else(|| {
                 let name = instance.problem().users()[n].name();
-                Refusal::new(format!("level {number} covers user `{name}`, which has no weight in it"))
+                Refusal::new(format!("level {number} covers user `{name}` but states no weight for it"))
             })?;
             if !is_within {
                 worst = curve.rise(n).unwrap_or(worst);
@@ -136,7 +136,9 @@ pub fn margin_of_levels(
     }
     if let Some(n) = missing.iter().position(|missing| *missing) {
         let name = instance.problem().users()[n].name();
-        return Err(Refusal::new(format!("no level shows that user `{name}` cannot have more")));
+        return Err(Refusal::new(format!(
+            "no level covers user `{name}`, so nothing proves that its share cannot rise"
+        )));
     }
     Ok(levels.ceilings.iter().any(|ceiling| !ceiling.is_zero()).then_some(-worst))
 }
@@ -180,7 +182,11 @@ pub fn margin_of_rise(
     let rise = level.to_rational() - before.of(user).to_rational();
     if rise <= 0 {
         return Err(Refusal::new(match lowest {
-            Some(m) => format!("user `{}` falls in the evidence to what `{}` has", name(m), name(user)),
+            Some(m) => format!(
+                "the share of user `{}` falls in the evidence to the old share of user `{}`",
+                name(m),
+                name(user)
+            ),
             None => format!("user `{}` does not gain in the evidence", name(user)),
         }));
     }

@@ -204,7 +204,7 @@ impl<'i, 'p> Parties<'i, 'p> {
         if named.any(|(n, value)| *n >= n_users || !value.is_zero() && users.binary_search(n).is_err())
             || prices.rows.iter().any(|(row, _)| *row >= amounts.len())
         {
-            return Err(Refusal::new("the prices are not about the users of the party"));
+            return Err(Refusal::new("a price or a weight is for a user that is not in the party"));
         }
         let weights = || prices.user_weights.iter().filter(|(_, l)| !l.is_zero());
         let problem = self.instance.problem();
@@ -213,7 +213,7 @@ impl<'i, 'p> Parties<'i, 'p> {
             prices.users.iter().filter_map(|(n, q)| Some(Rational::from(problem.users()[*n].tasks()? * q)));
         let bound: Rational = rows.chain(tasks).sum();
         let most = || {
-            let unbounded = || Refusal::new("the prices bound no gain of the party");
+            let unbounded = || Refusal::new("the prices do not bound the gain of the party");
             self.most_left(&users).ok_or_else(unbounded)
         };
         // The sum of the floors is concave and increasing. Starting from below, its tangents lead to the point where

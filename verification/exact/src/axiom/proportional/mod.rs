@@ -295,7 +295,7 @@ impl Rule for Proportional {
                 }
             }
             Evidence::Nothing { .. } => {
-                Err(Refusal::new("the user of the evidence is due nothing, or has something"))
+                Err(Refusal::new("the user of the evidence has tasks, or could get none in any allocation"))
             }
             _ => Err(wrong_form()),
         }

@@ -92,7 +92,7 @@ impl<'a, 'b> Worths<'a, 'b> {
             let level = worths.level(instance, n);
             if level <= 0 {
                 let name = instance.problem().users()[n].name();
-                return Err(Refusal::new(format!("user `{name}` has nothing")));
+                return Err(Refusal::new(format!("user `{name}` has no tasks")));
             }
             let level = Rational::from((level, &over));
             let (numerator, denominator) =
@@ -133,10 +133,13 @@ impl<'a, 'b> Worths<'a, 'b> {
         worths.roots.clear();
         for n in (0..instance.problem().n_users()).filter(|&n| instance.is_active(n)) {
             let user = &instance.problem().users()[n];
-            let refuse = |what: &str| Err(Refusal::new(format!("what `{}` has {what}", user.name())));
+            let refuse =
+                |what: &str| Err(Refusal::new(format!("the level of user `{}` {what}", user.name())));
             let Some([least, most]) = worths.stated.get(&n) else {
                 if index > 1 {
-                    return refuse("is raised to a power that is not whole, without values");
+                    return refuse(
+                        "is raised to a power that is not a whole number, so its `values` have to be stated",
+                    );
                 }
                 continue;
             };
@@ -146,7 +149,7 @@ impl<'a, 'b> Worths<'a, 'b> {
             let below = Rational::from(least.pow(index)) * &level;
             if *least <= 0 || *most <= 0 || below > weight || Rational::from(most.pow(index)) * level < weight
             {
-                return refuse("is not between the powers of its values");
+                return refuse("is not between the powers of its `values`");
             }
         }
         Ok(worths)

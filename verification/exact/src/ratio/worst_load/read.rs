@@ -58,7 +58,7 @@ impl<'t> Reader<'_, 't> {
         let mut open = self.job_list(listed)?;
         open.sort_unstable();
         if open.windows(2).any(|pair| pair[0] == pair[1]) {
-            return Err(self.document.error(listed, "a job type stands twice"));
+            return Err(self.document.error(listed, "a job type is listed twice"));
         }
         let configuration = self.configuration(configuration)?;
         Ok(First { open, configuration, first: self.first(first)? })
