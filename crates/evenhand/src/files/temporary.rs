@@ -178,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_being_written_is_not_swept() {
+    fn sweep_keeps_files_that_are_being_written() {
         let folder = tempfile::tempdir().unwrap();
         let being_written = new(folder.path()).unwrap();
         let left = folder.path().join(".evenhand-left.part");

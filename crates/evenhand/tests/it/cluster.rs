@@ -19,7 +19,7 @@ fn with(snapshot: &str) -> Folder {
 }
 
 #[test]
-fn one_move_after_which_all_is_well() {
+fn one_move_restores_fair_shares() {
     let folder = with(AHEAD);
     let found = folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!(found["below_fair_share"], json!(["b"]));
@@ -59,7 +59,7 @@ fn a_fragmented_cluster_is_work_conserving() {
 }
 
 #[test]
-fn certificates_are_held_against_what_their_reader_has() {
+fn check_compares_certificates_with_the_readers_snapshot() {
     let folder = with(CLUSTER);
     folder.run(&["verdict", "snap.json", "-o", "c.json"]).ends_with(1);
     let snapshot: Value = serde_json::from_str(CLUSTER).unwrap();
@@ -88,7 +88,7 @@ fn certificates_are_held_against_what_their_reader_has() {
 }
 
 #[test]
-fn rules() {
+fn rules_determine_fair_shares() {
     let folder = with(CLUSTER);
     let held = |rule: &str| {
         let found =
@@ -115,7 +115,7 @@ fn rules() {
 }
 
 #[test]
-fn what_is_reported_is_compared() {
+fn reported_shares_are_compared() {
     let mut snapshot: Value = serde_json::from_str(CLUSTER).unwrap();
     snapshot["system"] = json!("kueue");
     let share = |value: &str| json!({"group": "batch", "what": "weightedShare", "value": value});
@@ -130,7 +130,7 @@ fn what_is_reported_is_compared() {
 }
 
 #[test]
-fn changes_and_what_they_bring() {
+fn what_if_shows_the_effect_of_changes() {
     let folder = with(CLUSTER);
     let call = ["what-if", "snap.json", "--set", "batch.weight=4", "--add", "gpu-node=1", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
@@ -163,7 +163,7 @@ fn changes_and_what_they_bring() {
 }
 
 #[test]
-fn input_that_is_none() {
+fn refuses_missing_and_malformed_input() {
     let folder = with(CLUSTER);
     folder.write("job.json", r#"{"name": "x", "demand": {"gpu": "8x"}, "tasks": 1}"#);
     for (call, expected) in [
@@ -295,7 +295,7 @@ fn gauges_are_read_by_prometheus() {
 }
 
 #[test]
-fn the_page_of_a_snapshot() {
+fn report_writes_the_page_of_a_snapshot() {
     let folder = with(CLUSTER);
     folder.run(&["report", "snap.json", "-o", "page.html"]).ends_with(1);
     let page = folder.read("page.html");
@@ -324,7 +324,7 @@ fn the_page_of_a_snapshot() {
 /// The dumps in `examples` are equal to the dumps that the test kit makes, and each of them has a verdict. The real
 /// dump of Mesos has a verdict too.
 #[test]
-fn dumps_of_the_examples() {
+fn every_example_dump_has_a_verdict() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let folder = Folder::new();
     let verdict = |system: &str, dump: &str| {
@@ -352,7 +352,7 @@ fn dumps_of_the_examples() {
 }
 
 #[test]
-fn no_name_drives_a_terminal() {
+fn control_characters_in_names_are_not_printed() {
     let snapshot = CLUSTER.replace("research/train", "\\u001b[31mtrain").replace("\"n1\"", "\"n\\u202e1\"");
     let folder = with(&snapshot);
     for call in [

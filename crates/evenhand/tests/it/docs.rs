@@ -43,7 +43,7 @@ fn anchors(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_point_to_existing_files() {
     let mut dead = Vec::new();
     let mut links = 0;
     for path in files(&root(), "md") {
@@ -65,7 +65,7 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn the_architecture_names_what_is_there() {
+fn the_architecture_names_every_existing_crate() {
     let text = read(&root().join("ARCHITECTURE.md"));
     let is_path =
         |word: &&str| ["crates/", "solvers/", "verification/"].iter().any(|folder| word.starts_with(folder));
@@ -125,7 +125,7 @@ fn citations_of_the_theory_resolve() {
 
 /// The package and the crates are not published, so no file tells a reader to install them from a registry.
 #[test]
-fn nothing_is_installed_from_where_it_is_not() {
+fn documentation_does_not_install_from_registries() {
     let endings = ["md", "py", "toml", "rs", "ipynb", "html", "sh"];
     let packages =
         ["pip install evenhand", "pip install 'evenhand", "cargo add evenhand", "cargo install evenhand"];

@@ -69,7 +69,7 @@ fn signals_leave_no_temporary_file() {
 
 /// A shell ignores INT for background jobs, so that Ctrl-C ends only the foreground job.
 #[test]
-fn a_signal_that_the_parent_ignores_ends_nothing() {
+fn a_signal_that_the_parent_ignores_ends_no_run() {
     let folder = Folder::new();
     folder.write("s.json", LONG);
     let mut shell = Command::new("sh");
@@ -87,7 +87,7 @@ fn a_signal_that_the_parent_ignores_ends_nothing() {
 }
 
 #[test]
-fn what_a_killed_run_leaves_is_swept() {
+fn files_left_by_a_killed_run_are_removed() {
     let folder = Folder::new();
     folder.write("s.json", LONG);
     end(start(&folder), "KILL", 9);
@@ -121,7 +121,7 @@ fn two_runs_do_not_share_a_checkpoint() {
 }
 
 #[test]
-fn links_that_lead_nowhere_are_refused() {
+fn dangling_links_are_refused() {
     let folder = Folder::with(FIGURE_1);
     symlink("missing.json", folder.path().join("dangling.json")).unwrap();
     symlink("round.json", folder.path().join("round.json")).unwrap();

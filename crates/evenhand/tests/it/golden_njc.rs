@@ -113,7 +113,7 @@ fn entry(id: &str) -> &'static evenhand_papers::Entry {
 }
 
 #[test]
-fn every_case() {
+fn njc_agrees_with_every_golden_case() {
     let cases = cases("njc.");
     for case in &cases {
         let what = id(case);
@@ -152,7 +152,7 @@ fn every_case() {
 /// Figure 3 with entitlements 2/3, 1/3: user 1 has all its tasks and saturates resource 3, both without
 /// a price. The result is right to at least half the digits, and claims no more.
 #[test]
-fn two_bottlenecks_without_a_price() {
+fn two_bottlenecks_without_prices_keep_half_the_digits() {
     let (two, one) = (2.0 / 3.0, 1.0 / 3.0);
     let pool =
         Pool::new(3, vec![0.25, two, 1.0, 1.0, two, 0.0], vec![two, one], vec![1.0; 2]).expect("a pool");

@@ -53,7 +53,7 @@ fn certificate(folder: &Folder, groups: usize, resources: usize) {
 }
 
 #[test]
-fn more_cells_than_are_looked_at() {
+fn problems_above_the_bound_of_cells_are_refused() {
     let folder = Folder::new();
     // Just below the bound, every command gives an answer.
     folder.write("fits.json", problem(990, 1000).to_string());

@@ -15,7 +15,7 @@ fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
 
 /// Three types in the shape of Appendix C have a ratio of at most `1 - (1 - 1/2)^2 = 3/4`.
 #[test]
-fn an_exhaustive_search_and_what_it_writes() {
+fn an_exhaustive_search_writes_its_results() {
     let folder = Folder::new();
     let more = ["--format", "json", "-o", "worst.json", "--certificate", "c.json"];
     let run = folder.run(&with(&SMALL, &more)).ends_with(0);
@@ -47,7 +47,7 @@ fn without_time(mut document: Value) -> Value {
 }
 
 #[test]
-fn threads_and_interruptions_change_nothing() {
+fn threads_and_interruptions_do_not_change_results() {
     let folder = Folder::new();
     // The exhaustive search is so large that 4000 steps are only a few of its batches.
     let all = ["hunt", "--types", "3", "--resources", "2", "--exhaustive"];
@@ -66,7 +66,7 @@ fn threads_and_interruptions_change_nothing() {
 }
 
 #[test]
-fn a_threshold_for_shrinking() {
+fn at_most_sets_the_threshold_for_shrinking() {
     let folder = Folder::new();
     let size = |more: &[&str]| {
         let document = folder.run(&with(&SMALL, &with(more, &["--format", "json"]))).ends_with(0).json();
@@ -80,7 +80,7 @@ fn a_threshold_for_shrinking() {
 }
 
 #[test]
-fn one_type_alone_loses_nothing() {
+fn one_type_alone_always_packs_optimally() {
     let folder = Folder::new();
     let alone = ["hunt", "--types", "1", "--resources", "1", "--exhaustive", "--format", "json"];
     let run = folder.run(&with(&alone, &["-o", "none.json"])).ends_with(0);
@@ -92,7 +92,7 @@ fn one_type_alone_loses_nothing() {
 }
 
 #[test]
-fn what_is_refused() {
+fn refuses_wrong_options_and_states() {
     let folder = Folder::new();
     let bad: [&[&str]; 11] = [
         &["--types", "0"],

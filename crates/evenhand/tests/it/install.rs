@@ -29,7 +29,7 @@ fn install(programs: &Path, prefix: &Path, path: &str) -> Output {
 const PLAIN: &str = "/usr/bin:/bin";
 
 #[test]
-fn what_is_installed_runs_from_the_path() {
+fn installed_programs_run_from_the_path() {
     let (programs, prefix) = (programs(), TempDir::new().unwrap());
     let first = install(programs.path(), prefix.path(), PLAIN);
     let said = String::from_utf8(first.stdout).unwrap();
@@ -58,7 +58,7 @@ fn what_is_installed_runs_from_the_path() {
 }
 
 #[test]
-fn nothing_is_installed_without_programs_or_a_folder() {
+fn refuses_to_install_without_programs_or_a_folder() {
     let (nothing, prefix) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let refused = install(nothing.path(), prefix.path(), PLAIN);
     assert_eq!(refused.status.code(), Some(1));

@@ -55,7 +55,7 @@ fn files_that_may_not_grow_are_named() {
 }
 
 #[test]
-fn too_little_memory_to_start_is_said() {
+fn too_little_memory_to_start_is_reported() {
     let folder = Folder::with(FIGURE_1);
     for kibibytes in [100_000, 163_000] {
         let output = limited(&folder, &format!("-v {kibibytes}"), "solve problem.json -m drfh");
@@ -65,7 +65,7 @@ fn too_little_memory_to_start_is_said() {
 
 /// The place where a command runs out of memory differs from run to run: an allocation fails, or a thread cannot be started.
 #[test]
-fn memory_that_runs_out_is_said() {
+fn running_out_of_memory_is_reported() {
     let folder = Folder::with(&large(3000, 300));
     let mut by_a_signal = 0;
     for kibibytes in [166_000, 180_000, 200_000] {
@@ -88,7 +88,7 @@ fn memory_that_runs_out_is_said() {
 }
 
 #[test]
-fn what_fits_within_the_limits_is_as_without_them() {
+fn sufficient_limits_do_not_change_results() {
     let folder = Folder::with(FIGURE_1);
     folder.write("none.json", r#"{"kind": "allocation", "tasks": {"nobody": {"high-cpu": 1}}}"#);
     folder.write("little.json", r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": 1}}}"#);

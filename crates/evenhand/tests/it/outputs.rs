@@ -18,7 +18,7 @@ fn given(folder: &Folder, tasks: &Value) {
 }
 
 #[test]
-fn a_comparison_is_one_table_for_programs() {
+fn compare_writes_one_csv_table() {
     let folder = Folder::with(CONSTRAINED);
     let compare = ["compare", "problem.json", "-m", "drfh", "-m", "ps-dsf", "--format", "csv"];
     let text = folder.run(&compare).ends_with(0).stdout;
@@ -62,7 +62,7 @@ fn tables_are_tabular_in_latex() {
 }
 
 #[test]
-fn decimals_stand_beside_fractions() {
+fn decimals_are_written_next_to_fractions() {
     let folder = Folder::with(CONSTRAINED);
     let solve = ["solve", "problem.json", "-m", "drfh"];
     folder.run(&[&solve[..], &["-o", "plain.json"]].concat()).ends_with(0);
@@ -116,7 +116,7 @@ fn results_have_pictures() {
 }
 
 #[test]
-fn what_was_given_has_an_exact_answer_beside_it() {
+fn polish_adds_an_exact_answer_to_the_given_one() {
     let folder = Folder::with(ANYWHERE);
     // The given allocation has a solver's rounding errors, and a placement of its own.
     given(&folder, &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}));
@@ -168,7 +168,7 @@ fn what_was_given_has_an_exact_answer_beside_it() {
 }
 
 #[test]
-fn polishing_refuses_what_it_cannot_do() {
+fn polish_refuses_unsupported_mechanisms_and_problems() {
     let folder = Folder::with(ANYWHERE);
     given(&folder, &json!({"a": {"s": 10}, "b": {"t": 10}}));
     let certify = |more: &[&str]| folder.run(&[&["certify", "problem.json", "given.json"], more].concat());

@@ -46,7 +46,7 @@ fn bench(folder: &Folder, solver: &str, more: &[&str]) -> Command {
 }
 
 #[test]
-fn no_program_from_outside_outlives_the_bench() {
+fn no_external_program_outlives_the_bench() {
     let folder = Folder::with(FIGURE_1);
     let temporary = folder.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -69,7 +69,7 @@ fn no_program_from_outside_outlives_the_bench() {
 }
 
 #[test]
-fn no_program_from_outside_outlives_its_time_or_its_shell() {
+fn no_external_program_outlives_its_time_limit_or_shell() {
     let folder = Folder::with(FIGURE_1);
     // The time limit ends the programs.
     let mut late = bench(&folder, &runaway(40_050), &["--seconds", "0.3", "--format", "json"]);
@@ -88,7 +88,7 @@ fn no_program_from_outside_outlives_its_time_or_its_shell() {
 
 /// Only the end of standard error is kept, and a program that fills its folder is ended.
 #[test]
-fn what_programs_from_outside_print_and_write_is_bounded() {
+fn outputs_of_external_programs_are_bounded() {
     let folder = Folder::with(FIGURE_1);
     let temporary = folder.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();

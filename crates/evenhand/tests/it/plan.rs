@@ -20,7 +20,7 @@ fn plan(folder: &Folder, call: &str, status: i32) -> Value {
 }
 
 #[test]
-fn servers_for_a_job() {
+fn plans_the_cheapest_servers_for_a_job() {
     let folder = with(CLUSTER);
     let found = plan(&folder, "--offer gpu-node=3/2 --until starts=training", 0);
     assert_eq!((&found["outcome"], &found["cheapest"]), (&json!("found"), &json!(true)));
@@ -54,7 +54,7 @@ fn servers_for_a_job() {
 }
 
 #[test]
-fn a_limit_that_no_server_lifts() {
+fn plan_names_a_limit_that_no_server_lifts() {
     let folder = with(
         &CLUSTER
             .replace(r#"{"name": "research", "weight": 2}"#, r#"{"name": "research", "limit": {"gpu": 16}}"#),
@@ -69,7 +69,7 @@ fn a_limit_that_no_server_lifts() {
 }
 
 #[test]
-fn servers_that_can_go() {
+fn plan_lists_removable_servers() {
     let folder = with(CLUSTER);
     let found = plan(&folder, "--removable", 1);
     assert_eq!((&found["alone"], &found["answer"]), (&json!([]), &json!("No server can go.")));
@@ -79,7 +79,7 @@ fn servers_that_can_go() {
 }
 
 #[test]
-fn wrong_input() {
+fn refuses_wrong_arguments() {
     let folder = with(CLUSTER);
     for (call, expected) in [
         ("plan snap.json", "--offer"),

@@ -139,7 +139,7 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
 }
 
 #[test]
-fn lines_may_be_left_out() {
+fn dots_stand_for_omitted_lines() {
     let said = "a\nb\nc\nd";
     for page in [said, "a\n...\nd", "...\nc\nd", "a\nb\n...", "a\n...\nc\n...", "..."] {
         assert!(shows(page, said), "{page}");
@@ -186,7 +186,7 @@ fn the_pages_of_docs() {
 
 /// The problems and programs that pages show are files in examples/ with the same text.
 #[test]
-fn files_that_are_shown_are_there() {
+fn shown_files_exist_in_examples() {
     for (page, file) in [
         ("README.md", "two-servers.json"),
         ("README.md", "first_allocation.rs"),

@@ -13,7 +13,7 @@ fn with(snapshot: &str) -> Folder {
 }
 
 #[test]
-fn for_whom_and_whether_fewer_are_enough() {
+fn explains_stops_and_whether_fewer_suffice() {
     let folder = with(STOPPED);
     let call = ["explain", "snap.json", "--stopped", "team/web", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
@@ -46,7 +46,7 @@ fn for_whom_and_whether_fewer_are_enough() {
 }
 
 #[test]
-fn wrong_names_say_what_to_do() {
+fn errors_for_wrong_names_say_what_to_do() {
     let folder = with(STOPPED);
     let stderr = folder.run(&["explain", "snap.json", "--stopped", "team/wep"]).ends_with(2).stderr;
     assert!(stderr.contains("team/web"), "{stderr}");

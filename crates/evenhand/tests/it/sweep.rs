@@ -40,7 +40,7 @@ fn values(lines: &str) -> Vec<Value> {
 }
 
 #[test]
-fn lines_stand_in_the_order_of_the_grid() {
+fn lines_follow_the_order_of_the_grid() {
     let folder = with_grid(GRID);
     let lines = whole(&folder);
     assert_eq!(folder.names(), ["a-1.json", "a-2.json", "grid.json", "whole.jsonl"]);
@@ -68,7 +68,7 @@ fn lines_stand_in_the_order_of_the_grid() {
 }
 
 #[test]
-fn parts_are_the_whole() {
+fn shards_add_up_to_the_whole_sweep() {
     let folder = with_grid(GRID);
     let whole = whole(&folder);
     assert_eq!(folder.run(&["sweep", "grid.json"]).ends_with(0).stdout, whole);
@@ -90,7 +90,7 @@ fn parts_are_the_whole() {
 }
 
 #[test]
-fn a_sweep_goes_on_behind_its_last_whole_line() {
+fn a_sweep_resumes_after_its_last_complete_line() {
     let folder = with_grid(GRID);
     let (whole, header) = (whole(&folder), header(&folder, "1/1"));
     let all = header.clone() + &whole;
@@ -107,7 +107,7 @@ fn a_sweep_goes_on_behind_its_last_whole_line() {
 }
 
 #[test]
-fn a_sweep_that_is_killed_goes_on() {
+fn a_killed_sweep_resumes() {
     let weights: Vec<usize> = (1..=200).collect();
     let folder = with_grid(&GRID.replace("[1, \"7/2\"]", &format!("{weights:?}")));
     let whole = whole(&folder);
@@ -127,7 +127,7 @@ fn a_sweep_that_is_killed_goes_on() {
 }
 
 #[test]
-fn what_belongs_to_another_sweep_is_not_continued() {
+fn refuses_to_continue_another_sweep() {
     let folder = with_grid(GRID);
     let (whole, header) = (whole(&folder), header(&folder, "1/1"));
     let lines: Vec<&str> = whole.lines().collect();
@@ -224,7 +224,7 @@ fn wrong_grids_are_refused_with_the_place() {
 }
 
 #[test]
-fn a_line_that_fails_is_no_end() {
+fn a_failing_line_does_not_end_the_sweep() {
     let folder = with_grid(
         r#"{"kind": "sweep", "problems": ["a-1.json", "missing.json", "wrong.json",
         {"kind": "allocation-problem", "resources": [], "servers": [], "users": 7}, "a-2.json"],
@@ -257,7 +257,7 @@ fn a_line_that_fails_is_no_end() {
 /// Costs that are not charged are noticed by the clock or the memory of the process, and end it. A new process continues.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_line_that_ends_the_process_is_no_end() {
+fn a_crashing_line_does_not_end_the_sweep() {
     let amounts = |of: usize, most: usize| json!({"a": of * 7 % most + 1, "b": of * 11 % most + 1, "c": of * 5 % most + 1});
     let large = json!({
         "kind": "allocation-problem",
@@ -277,7 +277,7 @@ fn a_line_that_ends_the_process_is_no_end() {
 }
 
 #[test]
-fn a_table_has_the_rows_of_the_lines() {
+fn a_parquet_table_has_the_same_rows_as_the_lines() {
     let folder = with_grid(GRID);
     folder.run(&["sweep", "grid.json", "-o", "l.parquet"]).ends_with(0);
     let bytes = std::fs::read(folder.path().join("l.parquet")).unwrap();
@@ -325,7 +325,7 @@ while read -r line; do bash -c "${command//\{\}/$line}" </dev/null || exit 1; do
 }
 
 #[test]
-fn the_job_files_make_the_parts() {
+fn the_job_files_compute_all_shards() {
     let read = |name: &str| std::fs::read_to_string(examples().join("sweeps").join(name)).unwrap();
     let whole = {
         let output = Folder::new().run(&["sweep", &examples().join("sweeps/grid.json").to_string_lossy()]);

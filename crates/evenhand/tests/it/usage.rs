@@ -20,7 +20,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn the_answer_comes_first() {
+fn output_starts_with_the_answer() {
     let folder = folder();
     let laws: [(&str, &[&str], &str); 5] = [
         (

@@ -20,7 +20,7 @@ fn waits(folder: &Folder, call: &str, status: i32) -> Value {
 }
 
 #[test]
-fn limits_of_slurm() {
+fn simulates_waits_under_slurm_time_limits() {
     let folder = with(LIMITS);
     let found = waits(&folder, "--durations limits", 0);
     assert_eq!(
@@ -57,7 +57,7 @@ fn limits_of_slurm() {
 }
 
 #[test]
-fn random_times_and_a_file() {
+fn simulates_random_durations_and_durations_of_a_file() {
     let folder = with(CLUSTER);
     let call = "--durations exponential:2h --runs 200 --job training --horizon 24h";
     let found = waits(&folder, call, 0);
@@ -86,7 +86,7 @@ fn random_times_and_a_file() {
 }
 
 #[test]
-fn wrong_input_says_what_to_do() {
+fn errors_for_wrong_input_say_what_to_do() {
     let folder = with(CLUSTER);
     let fails = |words: &[&str], message: &str| {
         let stderr = folder.run(&[&["simulate"][..], words].concat()).ends_with(2).stderr;

@@ -34,7 +34,7 @@ fn reasons(found: &Value) -> Vec<(&str, Option<bool>)> {
 }
 
 #[test]
-fn too_many_pods() {
+fn explains_a_lack_of_free_pods() {
     let folder = imported("kubernetes", "f39-kubernetes-too-many-pods");
     let found = explained(&folder, "b/w", 1);
     assert_eq!(
@@ -101,7 +101,7 @@ fn kueue_borrowing_names_the_limit_that_counts() {
 }
 
 #[test]
-fn quota_alone_decides_where_no_node_is_known() {
+fn quota_alone_decides_in_snapshots_without_nodes() {
     let folder = imported("kueue", "f62-kueue-no-nodes");
     let snapshot: Value = serde_json::from_str(&folder.read("snap.json")).unwrap();
     let task = snapshot["waiting"][0]["user"].as_str().unwrap().to_owned();
@@ -138,7 +138,7 @@ fn submitted_jobs_are_explained() {
 }
 
 #[test]
-fn tasks_have_names_or_users() {
+fn tasks_are_selected_by_name_or_by_user() {
     let folder = cluster();
     let by_task = explained(&folder, "research/train-3", 1);
     assert_eq!(by_task, explained(&folder, "training", 1));

@@ -75,7 +75,7 @@ fn gaps(found: &Value) -> Vec<(i64, i64, String)> {
 }
 
 #[test]
-fn rounds_count_until_the_next_one() {
+fn each_round_counts_until_the_next() {
     let folder = Folder::new();
     let a: Row<'_> = ("a", 2, 8, Some(3), None);
     let both: &[Row<'_>] = &[a, ("b", 6, 8, None, None)];
@@ -131,7 +131,7 @@ fn rounds_count_until_the_next_one() {
 }
 
 #[test]
-fn a_clock_that_is_set_back_is_not_trusted() {
+fn a_clock_set_back_is_not_trusted() {
     let folder = Folder::new();
     let rows: &[Row<'_>] = &[("a", 4, 4, Some(1), None), ("b", 4, 4, Some(1), None)];
     let times = [0, 60, 120, 180, 240, 130, 190, 250, 310, 370];
@@ -147,7 +147,7 @@ fn a_clock_that_is_set_back_is_not_trusted() {
 
 /// A queue at its limit, and a queue that lacks nothing of the resource, do not want more of the resource.
 #[test]
-fn wanting_more_is_not_waiting() {
+fn wanting_more_does_not_count_as_waiting() {
     let folder = Folder::new();
     let rows: &[Row<'_>] =
         &[("full", 2, 8, Some(5), Some(2)), ("idle", 1, 8, Some(0), None), ("busy", 9, 8, Some(2), None)];
@@ -166,7 +166,7 @@ fn wanting_more_is_not_waiting() {
 }
 
 #[test]
-fn tables_and_laws() {
+fn windows_accept_tables_and_usage_laws() {
     let folder = Folder::new();
     folder.write("window.csv", TABLE);
     folder.write("usage.csv", include_str!("../../../../examples/usage.csv"));
