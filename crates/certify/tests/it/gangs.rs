@@ -53,7 +53,7 @@ fn assert_holds(claim: &Claim, holds: bool) {
 }
 
 #[test]
-fn the_tasks_of_a_gang_may_be_on_several_servers() {
+fn tasks_of_a_gang_can_run_on_several_servers() {
     let pair = r#", "gang": 2"#;
     // One task fits on the second server of `old`, and one on `new`.
     let (claim, text) = judge("", pair, [4, 2, 2]);
@@ -82,7 +82,7 @@ fn the_tasks_of_a_gang_may_be_on_several_servers() {
 }
 
 #[test]
-fn a_part_of_a_gang_is_not_pending() {
+fn an_incomplete_gang_is_not_pending() {
     let judge = |gang: &str, tasks: u32, run: u32| {
         let problem = read(&format!(
             r#"{{"kind": "allocation-problem", "resources": ["gpu"],
@@ -126,7 +126,7 @@ fn a_limit_on_classes_counts_the_gang_once() {
 }
 
 #[test]
-fn limits_leave_whole_gangs() {
+fn only_limits_for_whole_gangs_matter() {
     for (limit, gang, holds) in [(3, 1, false), (3, 2, true), (4, 2, false), (6, 4, true), (8, 4, false)] {
         let limit = format!(r#", "limit": {{"gpu": {limit}}}"#);
         let (claim, _) = judge(&limit, &format!(r#", "gang": {gang}"#), [0, 1, 1]);
@@ -151,7 +151,7 @@ fn limits_leave_whole_gangs() {
 
 /// The search over classes must backtrack: the first class uses too much of the second limit.
 #[test]
-fn numbers_of_tasks_on_classes_are_searched_for() {
+fn the_search_over_classes_backtracks() {
     let problem = |gang: u32| {
         read(&format!(
             r#"{{"kind": "allocation-problem", "resources": ["gpu", "net"],
@@ -201,7 +201,7 @@ fn large_gangs_are_counted() {
 
 /// The three judges agree on random gangs, and on damaged certificates of them.
 #[test]
-fn random_gangs_are_judged_alike() {
+fn judges_agree_on_random_gangs() {
     let mut rng = Pcg64::seed_from_u64(31);
     // Counts of cases: by whether the axiom holds, gangs on several classes, users stopped by limits on classes, and
     // verdicts that differ from the verdicts for single tasks.

@@ -33,7 +33,7 @@ fn pool(fields: &str) -> String {
 }
 
 #[test]
-fn a_limit_stops_its_users_and_nobody_else() {
+fn a_limit_stops_only_users_of_its_group() {
     let problem = pool(
         r#""groups": [{"name": "a", "limit": {"gpu": 4}}, {"name": "b"}],
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}},
@@ -64,7 +64,7 @@ fn a_limit_stops_its_users_and_nobody_else() {
 }
 
 #[test]
-fn what_is_not_lent_is_no_waste() {
+fn capacity_kept_back_is_not_wasted() {
     let problem = pool(
         r#""groups": [{"name": "a", "guarantee": {"gpu": 6}, "lend": {"gpu": 1}},
                       {"name": "b", "parent": "a"}, {"name": "c"}],
@@ -85,7 +85,7 @@ fn what_is_not_lent_is_no_waste() {
 }
 
 #[test]
-fn a_group_of_weight_0_may_get_its_guarantee_alone() {
+fn a_group_of_weight_0_gets_only_its_guarantee() {
     let problem = pool(
         r#""groups": [{"name": "a", "weight": 0, "guarantee": {"gpu": 3}}, {"name": "b", "weight": 0}],
            "share": {"zero-weight": "never"},
@@ -102,7 +102,7 @@ fn a_group_of_weight_0_may_get_its_guarantee_alone() {
 }
 
 #[test]
-fn it_does_not_apply_to_time() {
+fn work_conservation_does_not_apply_to_time_sharing() {
     let problem = pool(
         r#""groups": [{"name": "a", "limit": {"gpu": 4}}],
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}, "gamma": {"pool": 3}}]"#,
@@ -114,7 +114,7 @@ fn it_does_not_apply_to_time() {
 
 /// Groups count the base demand of 1, while the pool of ten counts the demand of 2 on its class.
 #[test]
-fn groups_count_base_demands_and_classes_the_demands_there() {
+fn groups_count_base_demands_and_classes_their_own_demands() {
     let margin = |group: &str, tasks: u32| {
         let problem = pool(&format!(
             r#""groups": [{{"name": "a"{group}}}, {{"name": "b", "guarantee": {{"gpu": 7}}}}],
@@ -146,7 +146,7 @@ fn groups_count_base_demands_and_classes_the_demands_there() {
 /// `tree` leaves no capacity idle except capacity that groups keep back, and `fill` leaves no server on which a task
 /// fits.
 #[test]
-fn what_is_filled_is_work_conserving() {
+fn fillings_are_work_conserving() {
     let mut rng = Pcg64::seed_from_u64(11);
     let mut stopped = 0;
     for shape in SHAPES {
@@ -166,7 +166,7 @@ fn what_is_filled_is_work_conserving() {
 
 /// All three judges agree on allocations with fewer tasks and on modified certificates of them.
 #[test]
-fn damaged_certificates_are_judged_alike() {
+fn judges_agree_on_damaged_certificates() {
     let mut rng = Pcg64::seed_from_u64(12);
     let (mut refused, mut read) = (0, 0);
     for shape in SHAPES {

@@ -33,7 +33,7 @@ const TWO_CLASSES: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"]
               {"name": "other", "group": "b", "demand": {"cpu": 1}}]}"#;
 
 #[test]
-fn prices_show_who_has_no_place_for_more() {
+fn prices_prove_which_users_cannot_get_more() {
     let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     for (from, to) in [
@@ -69,7 +69,7 @@ const TWO_KINDS: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
 
 /// `x` and `y` rise together until the 10 old GPUs are used up and `x` has its 3 new GPUs.
 #[test]
-fn limits_on_classes_have_prices() {
+fn class_limits_have_prices() {
     let (claim, text) = of_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let (rows, price) =
@@ -120,7 +120,7 @@ fn a_limit_of_zero_needs_no_price() {
 /// Each vector of prices takes memory for every user, even if it proves no bound. Above a million entries there is no
 /// verdict.
 #[test]
-fn prices_without_end_are_too_large() {
+fn too_many_prices_get_no_verdict() {
     let (_, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     let with = |count: usize| {
         text.replace(r#""prices":[{"fast""#, &format!(r#""prices":[{}{{"fast""#, "{},".repeat(count)))
@@ -131,7 +131,7 @@ fn prices_without_end_are_too_large() {
 
 /// Checkers store the limits on classes for every user below the group. Above a million entries there is no verdict.
 #[test]
-fn limits_on_classes_without_end_are_too_large() {
+fn too_many_class_limits_get_no_verdict() {
     let users = |count: usize| -> Vec<Value> {
         (0..count).map(|n| json!({"name": n.to_string(), "group": "a", "demand": {"cpu": 1}})).collect()
     };
@@ -157,7 +157,7 @@ fn limits_on_classes_without_end_are_too_large() {
 }
 
 #[test]
-fn it_does_not_apply_to_time_and_without_a_base_demand() {
+fn tree_axiom_does_not_apply_to_time_or_without_a_base_demand() {
     let stated = r#""demand": {"cpu": 1}, "servers": ["fast"]"#;
     for (other, holds) in [
         (r#""demand": {"cpu": 1}, "gamma": {"fast": 2}"#, None),
@@ -174,7 +174,7 @@ fn it_does_not_apply_to_time_and_without_a_base_demand() {
 
 /// Without groups, the axiom is max-min of dominant shares.
 #[test]
-fn users_without_groups_have_what_drfh_gives() {
+fn users_without_groups_get_the_tasks_of_drfh() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "m", "capacity": {"cpu": 2, "memory": 12}},
                     {"name": "c", "capacity": {"cpu": 12, "memory": 2}}],
@@ -230,14 +230,14 @@ fn damaged_are_judged_alike(limits_on_classes: bool) -> (u32, u32, u32, u32) {
 }
 
 #[test]
-fn the_mechanism_gives_it_and_damaged_certificates_are_judged_alike() {
+fn judges_agree_on_tree_and_damaged_certificates() {
     let counts = damaged_are_judged_alike(false);
     let (refused, read, priced, _) = counts;
     assert!(refused > 200 && read > 200 && priced > 10, "{counts:?}");
 }
 
 #[test]
-fn so_are_those_with_limits_on_classes() {
+fn judges_agree_on_damaged_certificates_with_class_limits() {
     let counts = damaged_are_judged_alike(true);
     let (refused, read, priced, limited) = counts;
     assert!(refused > 200 && read > 200 && priced > 10 && limited > 10, "{counts:?}");
@@ -274,24 +274,24 @@ fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
 
 // Each judge takes a minute or two for these trees, so they are divided among several tests.
 #[test]
-fn the_filling_of_large_trees_is_accepted() {
+fn fillings_of_large_trees_0_to_7_are_accepted() {
     the_filling_is_accepted(0..8);
 }
 
 #[test]
-fn the_filling_of_other_large_trees_is_accepted() {
+fn fillings_of_large_trees_8_to_15_are_accepted() {
     the_filling_is_accepted(8..16);
 }
 
 #[test]
-fn the_filling_of_yet_other_large_trees_is_accepted() {
+fn fillings_of_large_trees_16_to_23_are_accepted() {
     the_filling_is_accepted(16..24);
 }
 
 /// A weight that no double can represent. No user that counts in the first bound grows before the bound is reached, and
 /// computing in doubles does not show this.
 #[test]
-fn weights_beyond_doubles() {
+fn weights_beyond_doubles_are_certified() {
     let document = json!({
         "kind": "allocation-problem", "resources": ["gpu", "zz"],
         "servers": [{"name": "s1", "capacity": {"gpu": 1}}, {"name": "s2", "capacity": {"gpu": 1}},

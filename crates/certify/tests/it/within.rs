@@ -68,7 +68,7 @@ fn two() -> Value {
 }
 
 #[test]
-fn who_has_all_that_limits_leave_is_optimal() {
+fn users_with_all_that_limits_allow_are_optimal() {
     let problem = problem(&two());
     let tree = filled(&problem);
     let asked = default_requests(&problem, &tree);
@@ -79,7 +79,7 @@ fn who_has_all_that_limits_leave_is_optimal() {
 }
 
 #[test]
-fn who_wastes_what_limits_leave_is_not() {
+fn wasting_capacity_that_limits_allow_is_not_optimal() {
     let problem = problem(&two());
     let x = allocation(&problem, &json!({"a": {"s": 4}, "b": {"s": 3}}));
     let (claims, text) = judged(&problem, &x, &requests()[..1]);
@@ -95,7 +95,7 @@ fn who_wastes_what_limits_leave_is_not() {
 
 /// An allocation that exceeds a limit is compared with allocations that exceed the limit no further.
 #[test]
-fn what_breaks_a_limit_may_stay_as_it_is() {
+fn an_exceeded_limit_may_stay_exceeded() {
     let problem = problem(&two());
     let x = allocation(&problem, &json!({"a": {"s": 6}, "b": {"s": 4}}));
     let (claims, _) = judged(&problem, &x, &requests()[..1]);
@@ -105,7 +105,7 @@ fn what_breaks_a_limit_may_stay_as_it_is() {
 }
 
 #[test]
-fn nothing_is_said_where_groups_hold_back_or_time_is_shared() {
+fn axioms_do_not_apply_to_capacity_kept_back_or_time_sharing() {
     let mut document = two();
     document["groups"][0]["guarantee"] = json!({"cpu": 2});
     document["groups"][0]["lend"] = json!({"cpu": 1});
@@ -131,7 +131,7 @@ fn nothing_is_said_where_groups_hold_back_or_time_is_shared() {
 
 /// Whole tasks on single servers. In one case a limit allows no more tasks, in the other case it does.
 #[test]
-fn whole_tasks_keep_limits() {
+fn optimality_of_whole_tasks_respects_limits() {
     let mut document = two();
     document["servers"][0]["count"] = json!(2);
     let problem = problem(&document);
@@ -163,7 +163,7 @@ fn three_teams_are_served_as_well_as_their_limits_allow() {
 
 /// Random problems with limits on the whole cluster and on classes: every axiom is decided, and all checkers agree.
 #[test]
-fn random_limits_are_judged_alike() {
+fn checkers_agree_on_random_limits() {
     let mut rng = Pcg64::seed_from_u64(31);
     let (mut found, mut priced) = ([0; 3], 0);
     for seed in 0..150 {

@@ -47,33 +47,33 @@ fn each(
 }
 
 #[test]
-fn dense_pools() {
+fn solves_dense_pools() {
     all("dense", 400, |random| pool(random, Kind::Dense));
 }
 
 #[test]
-fn sparse_pools() {
+fn solves_sparse_pools() {
     all("sparse", 400, |random| pool(random, Kind::Sparse));
 }
 
 #[test]
-fn pools_of_few_values_with_ties() {
+fn solves_pools_with_ties() {
     all("tied", 600, |random| pool(random, Kind::Tied));
 }
 
 #[test]
-fn pools_close_to_ties() {
+fn solves_pools_close_to_ties() {
     all("near ties", 400, |random| pool(random, Kind::NearlyTied));
 }
 
 #[test]
-fn pools_scaled_badly() {
+fn solves_badly_scaled_pools() {
     all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
 }
 
 /// Checks that the answers of the reduced problem are answers of the whole problem (NJC, section 5.1).
 #[test]
-fn reduced_pools() {
+fn answers_of_reduced_pools_are_answers_of_the_whole() {
     let reduced =
         |problem: &Problem| judge(problem, &Settings { reduce: true, ..Settings::new(Arithmetic::Exact) });
     for kind in [Kind::Sparse, Kind::Tied, Kind::BadlyScaled] {
@@ -120,7 +120,7 @@ fn barrier_weights_do_not_change_the_limit() {
 }
 
 #[test]
-fn barrier_weights_that_cannot_be_are_refused() {
+fn impossible_barrier_weights_are_refused() {
     let problem = pool(&mut Pcg64Mcg::seed_from_u64(1), Kind::Dense);
     let refused = |problem: &Problem, name: &str, weight: i32| {
         let barrier = Some(vec![(name.to_owned(), Rational::from(weight))]);
@@ -135,12 +135,12 @@ fn barrier_weights_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn clusters() {
+fn solves_clusters() {
     all("clusters", 600, |random| cluster(random, 12, 5, 3));
 }
 
 #[test]
-fn clusters_of_many_users() {
+fn solves_clusters_of_many_users() {
     all("large clusters", 20, |random| cluster(random, 100, 8, 3));
 }
 
@@ -160,7 +160,7 @@ fn without(names: &[&str], arithmetic: Arithmetic) -> Settings {
 /// Checks NJC, Theorem 1 with `e = (1, 0)`: the second user gets nothing, although no other user demands its
 /// resource.
 #[test]
-fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
+fn a_user_without_entitlement_gets_nothing_if_there_is_a_bottleneck() {
     let users =
         r#"{"name": "a", "tasks": 1, "demand": {"r1": 1}}, {"name": "b", "tasks": 1, "demand": {"r2": 1}}"#;
     let problem = one_server(r#"{"r1": 1, "r2": 1}"#, users);
@@ -177,7 +177,7 @@ fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
 
 /// Checks that if there is no bottleneck, no user lacks tasks, as equation (2) requires.
 #[test]
-fn what_leaves_no_bottleneck_is_shared_by_the_others() {
+fn the_others_lack_no_tasks_if_there_is_no_bottleneck() {
     let users = r#"{"name": "a", "tasks": 3, "demand": {"r1": 1, "r2": 1}},
                    {"name": "b", "demand": {"r1": 1}}, {"name": "c", "weight": 3, "demand": {"r1": 1}}"#;
     let problem = one_server(r#"{"r1": 10, "r2": 9}"#, users);
@@ -187,7 +187,7 @@ fn what_leaves_no_bottleneck_is_shared_by_the_others() {
 }
 
 #[test]
-fn somebody_on_one_server_has_to_be_entitled_to_something() {
+fn refuses_servers_on_which_no_user_is_entitled() {
     let users = r#"{"name": "a", "demand": {"r1": 1}}"#;
     let problem = one_server(r#"{"r1": 1}"#, users);
     for names in [["a"], ["b"]] {
@@ -203,7 +203,7 @@ fn somebody_on_one_server_has_to_be_entitled_to_something() {
 /// Checks that the answers with entitlements of 0 are the limits of the paper's trajectory, which another
 /// crate follows.
 #[test]
-fn entitlements_of_zero_lead_where_the_path_leads() {
+fn answers_with_zero_entitlements_are_limits_of_the_path() {
     use evenhand_ode::path::{PathSettings, follow};
     use evenhand_ode::pool::Pool;
     use rand::Rng;

@@ -69,7 +69,7 @@ fn algorithm_1_does_not_end_on_the_golden_instance() {
 }
 
 #[test]
-fn where_algorithm_1_ends_theorem_1_holds() {
+fn theorem_1_holds_if_algorithm_1_ends() {
     let (mut ended, mut same, mut float_ended) = (0, 0, 0);
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), UNLIMITED));
@@ -194,7 +194,7 @@ fn an_order_is_obeyed_and_checked() {
 /// Checks jobs of gavel's throughput table on three kinds of GPUs. Steps per second are rates of time-shared
 /// classes.
 #[test]
-fn throughputs_of_gavel() {
+fn throughputs_of_gavel_are_solved() {
     let Some(path) = data("gavel/simulation_throughputs.json.zst") else { return };
     let file = std::fs::File::open(path).expect("a file that can be read");
     let mut text = String::new();
