@@ -32,7 +32,7 @@ const SHARE: &str = r#", "share": {"of": "surplus", "over": "lendable", "multipl
     "families": true, "zero-weight": "never"}"#;
 
 #[test]
-fn everything_is_read_and_written_and_read_again() {
+fn group_files_survive_reading_and_writing() {
     let problem = read(&with(TREE, r#", "group": "b", "gang": 2, "pinned": "3/2""#, SHARE)).unwrap();
     let groups = problem.groups();
     assert_eq!((groups.list()[0].parent, groups.list()[1].parent), (Some(1), None));
@@ -49,7 +49,7 @@ fn everything_is_read_and_written_and_read_again() {
 }
 
 #[test]
-fn what_is_the_default_changes_no_hash() {
+fn stated_defaults_do_not_change_the_hash() {
     let plain = with("", "", "");
     let said =
         with("", r#", "gang": 1, "pinned": 0"#, r#", "share": {"of": "usage", "multipliers": {"cpu": 1}}"#);
@@ -111,7 +111,7 @@ fn faults_name_their_place() {
 }
 
 #[test]
-fn promises_that_cannot_be_kept_are_reported_with_the_amounts() {
+fn infeasible_guarantees_are_reported_with_amounts() {
     let groups = r#"{"name": "a", "guarantee": {"cpu": 8, "gpu": 4}}, {"name": "b", "guarantee": {"cpu": 4}},
         {"name": "a1", "parent": "a", "guarantee": {"cpu": 5}}, {"name": "a2", "parent": "a", "guarantee": {"cpu": 4}}"#;
     let problem = read(&with(groups, "", "")).unwrap();
@@ -135,7 +135,7 @@ fn chain(groups: usize) -> String {
 }
 
 #[test]
-fn groups_stand_in_each_other_up_to_a_bound() {
+fn the_depth_of_groups_is_bounded() {
     assert_eq!(read(&chain(100)).unwrap().groups().list().len(), 100);
     refuses(
         &chain(101),
@@ -180,7 +180,7 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
 /// Checks class names that contain a comma. As a key the whole text is the class, and in a list it is one of
 /// several names.
 #[test]
-fn names_with_commas() {
+fn class_names_may_contain_commas() {
     let text =
         on(r#"{"old,new": {"limit": {"gpu": 1}}}"#, "").replace(r#""name": "new""#, r#""name": "old,new""#);
     let problem = read(&text).unwrap();
@@ -194,7 +194,7 @@ fn names_with_commas() {
 }
 
 #[test]
-fn faults_of_what_is_said_of_classes_name_their_place() {
+fn faults_in_class_limits_name_their_place() {
     let faults = [
         (
             r#"{"nw": {"limit": {"gpu": 1}}}"#,
@@ -240,7 +240,7 @@ fn faults_of_what_is_said_of_classes_name_their_place() {
 }
 
 #[test]
-fn a_promise_that_limits_on_classes_do_not_leave_is_reported() {
+fn guarantees_beyond_class_limits_are_reported() {
     // There are 8 new GPUs and 8 old GPUs, so a limit of 2 on the new GPUs leaves 10.
     let warnings = |promised: u32| {
         let guarantee = format!(r#", "guarantee": {{"gpu": {promised}}}"#);

@@ -54,7 +54,7 @@ fn fields_may_come_in_any_order_and_keys_may_be_escaped() {
 }
 
 #[test]
-fn users_may_be_none_and_servers_empty_handed() {
+fn accepts_no_users_and_servers_without_capacity() {
     assert_eq!(read(&with(POOL, "")).unwrap().n_users(), 0);
     let problem = read(&with(r#"{"name":"pool","capacity":{}}"#, USER)).unwrap();
     assert_eq!(problem.warnings().len(), 1);
@@ -70,7 +70,7 @@ fn a_class_of_rates_needs_no_capacity() {
 }
 
 #[test]
-fn text_that_is_no_json() {
+fn refuses_text_that_is_not_json() {
     refuses("", "p.json:1:1: the file is empty: expected a JSON document");
     refuses(" \n\n", "p.json:3:1: the file is empty: expected a JSON document");
     refuses("\u{feff}{}", "p.json:1:1: found a byte order mark: expected UTF-8 text without one");
@@ -102,7 +102,7 @@ fn deep_nesting_is_refused_before_it_is_parsed() {
 }
 
 #[test]
-fn wrong_kind_and_fields() {
+fn refuses_wrong_kinds_and_fields() {
     refuses("[]", "p.json:1:1: found a list: expected an object");
     refuses("{}", "p.json:1:1: the field `kind` is missing: expected \"kind\": \"allocation-problem\"");
     refuses(
@@ -122,7 +122,7 @@ fn wrong_kind_and_fields() {
 }
 
 #[test]
-fn faults_of_servers() {
+fn faults_of_servers_name_their_place() {
     let server = |server: &str, expected: &str| refuses(&with(server, USER), expected);
     server("", "p.json:2:11: servers: expected at least one server class");
     server("7", "p.json:2:12: servers[0]: found a number: expected an object");
@@ -151,7 +151,7 @@ fn faults_of_servers() {
 }
 
 #[test]
-fn faults_of_users() {
+fn faults_of_users_name_their_place() {
     let user = |user: &str, expected: &str| refuses(&with(POOL, user), expected);
     user(&format!("{USER},{USER}"), "p.json:3:50: users[1].name: the user `a` is named twice");
     user(
@@ -212,7 +212,7 @@ fn faults_of_users() {
 }
 
 #[test]
-fn faults_of_numbers() {
+fn faults_of_numbers_name_their_place() {
     let weight = |weight: &str, expected: &str| {
         let user = format!(r#"{{"name":"a","demand":{{"cpu":1}},"weight":{weight}}}"#);
         refuses(&with(POOL, &user), &format!("p.json:3:50: users[0].weight: {expected}"));
@@ -242,7 +242,7 @@ fn the_span_is_that_of_the_offending_value() {
 /// Checks that users that state the same text are read as if each user were stated alone: both their values
 /// and their errors.
 #[test]
-fn users_of_one_shape_are_read_one_by_one() {
+fn users_with_shared_text_are_read_as_if_stated_alone() {
     let servers = [POOL, r#"{"name":"other","capacity":{"cpu":4,"gpu":1}}"#].join(",");
     let first = r#"{"name":"a","demand":{"cpu":1},"servers":["pool"],"gamma":{"pool":"7/2"}}"#;
     // A value in another spelling is read again, although it is the same value.

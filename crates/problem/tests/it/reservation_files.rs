@@ -58,7 +58,7 @@ fn reads_configurations() {
 }
 
 #[test]
-fn pools_without_counts_are_equal_parts() {
+fn pools_without_counts_have_equal_sizes() {
     let two = |counts: [&str; 2]| {
         let pool = |name: &str, count: &str| POOL.replace("\"p\"", &format!("\"{name}\"{count}"));
         read(&with(&format!("{},{}", pool("p", counts[0]), pool("q", counts[1])), JOB))
@@ -74,14 +74,14 @@ fn pools_without_counts_are_equal_parts() {
 }
 
 #[test]
-fn loads_and_rewards_may_be_nothing_and_types_may_be_none() {
+fn accepts_missing_loads_and_rewards_and_no_types() {
     let problem = read(&with(POOL, r#"{"name":"a","demand":{"cpu":1}}"#)).unwrap();
     assert_eq!((problem.loads(), problem.rewards()), (vec![Rational::new()], vec![Rational::new()]));
     assert_eq!(read(&with(POOL, "")).unwrap().n_types(), 0);
 }
 
 #[test]
-fn every_fault_has_its_place() {
+fn every_fault_names_its_place() {
     let job = |text: &str| with(POOL, text);
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":5}}"#),
@@ -134,7 +134,7 @@ fn every_fault_has_its_place() {
 }
 
 #[test]
-fn faults_of_configurations() {
+fn faults_of_configurations_name_their_place() {
     refuses(
         &LISTED.replace("[{\"a\": 2}, {\"a\": 1, \"b\": \"1\"}]", "[]"),
         "r.json:3:21: configurations: expected at least one configuration",

@@ -34,7 +34,7 @@ fn within_limits(document: &Value) -> Result<Result<Simulated, SimulateError>, E
 }
 
 #[test]
-fn jobs_that_come_closer_than_times_can_be_told_apart_are_refused() {
+fn jobs_closer_than_the_precision_of_times_are_refused() {
     for (rate, from, horizon) in [(1e30, 100.0, 100.0), (10.0, 1e17, 1e17 + 1000.0), (1e12, 0.0, 1e5)] {
         let poisson = json!({"rate": rate, "duration": 1, "from": from});
         let user = json!({"name": "u", "demand": {"cpu": 1}, "poisson": poisson});
@@ -51,7 +51,7 @@ fn jobs_that_come_closer_than_times_can_be_told_apart_are_refused() {
 }
 
 #[test]
-fn times_that_are_told_apart_just_so_go_on() {
+fn jobs_at_the_precision_of_times_are_simulated() {
     // At this time doubles are 1/64 apart, and so are jobs on average. About 64 jobs arrive, at rounded times.
     let from = 2_f64.powi(46);
     let poisson = json!({"rate": 64, "duration": 0, "from": from});
@@ -63,7 +63,7 @@ fn times_that_are_told_apart_just_so_go_on() {
 }
 
 #[test]
-fn a_gang_costs_what_its_servers_cost() {
+fn a_gang_is_charged_for_its_servers() {
     let of = |gang: u64, demand: &str| {
         let user = json!({"name": "u", "demand": {"cpu": demand}, "gang": gang,
             "jobs": [{"at": 0, "tasks": 3 * gang, "duration": 1}]});
@@ -117,7 +117,7 @@ fn rows_of_the_series_are_charged_before_the_run() {
 }
 
 #[test]
-fn what_waits_and_what_is_done_is_charged() {
+fn waiting_and_completed_jobs_are_charged() {
     let jobs = |at: f64| {
         let poisson = json!({"rate": 1e6, "duration": 1e-7, "from": at});
         json!({"name": "u", "demand": {"cpu": 1}, "poisson": poisson})
@@ -127,7 +127,7 @@ fn what_waits_and_what_is_done_is_charged() {
 }
 
 #[test]
-fn more_tasks_than_are_counted_are_refused() {
+fn more_tasks_than_can_be_counted_are_refused() {
     let job = json!({"at": 0, "tasks": 1_000_000_000_000_u64, "duration": 1});
     let mut users = Vec::new();
     for n in 0..1_200 {
@@ -148,7 +148,7 @@ fn reservation() -> Value {
 }
 
 #[test]
-fn loads_that_are_too_dense_are_refused_where_they_stand() {
+fn too_dense_loads_are_refused_with_their_place() {
     let mut document = reservation();
     document["loads"] = json!([{"at": 10, "loads": {"small": 2}}, {"at": 1e17, "loads": {"small": 1}}]);
     document["horizon"] = json!(1e17 + 1000.0);

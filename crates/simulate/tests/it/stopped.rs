@@ -52,7 +52,7 @@ fn of(policy: &str) -> Scenario {
 }
 
 #[test]
-fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
+fn a_stopped_run_keeps_its_results_and_resumes() {
     for policy in [r#"{"server": "best-fit"}"#, r#"{"tree": {"preemption": "shares"}}"#, r#"{"slots": 4}"#] {
         let scenario = of(policy);
         let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
@@ -76,7 +76,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
 
 /// Checks that a run that is resumed repeatedly reaches its end, however little time it gets each time.
 #[test]
-fn a_run_that_goes_on_makes_progress() {
+fn a_resumed_run_makes_progress() {
     let scenario = of("{}");
     let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
     let mut patience = Patience { looks: 1, kept: None };
@@ -100,7 +100,7 @@ fn same(simulated: &Simulated) -> Simulated {
 }
 
 #[test]
-fn runs_for_which_there_is_no_time_say_so() {
+fn runs_without_any_time_report_that_they_stopped() {
     let simulated = run_until(&of("{}"), &[1, 2], Some(Instant::now()), &|_, _| {}).unwrap();
     for (_, run) in &simulated.runs {
         assert_eq!((run.is_stopped, run.end, run.events), (true, 0.0, 0));
@@ -109,7 +109,7 @@ fn runs_for_which_there_is_no_time_say_so() {
 }
 
 #[test]
-fn divisible_runs_stop_where_they_are() {
+fn divisible_runs_stop_at_the_time_limit() {
     for policy in [
         r#"{"mechanism": "drfh"}"#,
         r#"{"distributed": {"period": 0.01, "random_phases": true}}"#,
@@ -135,7 +135,7 @@ fn divisible_runs_stop_where_they_are() {
 }
 
 #[test]
-fn admission_stops_where_it_is() {
+fn admission_runs_stop_at_the_time_limit() {
     let text = r#"{"kind": "reservation-scenario", "policy": {"dra": {}}, "horizon": 20,
         "reservation": {"kind": "reservation-problem", "resources": ["cpu"],
             "servers": [{"name": "pool", "count": 30, "capacity": {"cpu": 4}}],

@@ -11,7 +11,7 @@ const TASKS: &str = "task,team,server,count,gang,on,reason,cpu,memory\n\
     train,vision,big #1,2,,,,4,1Gi\nmore,vision,,3,,big,full,4,1Gi\nweb,product,small,1,,,,1,\n\"a, b\",product,,4,2,small|big,,1,\n";
 
 #[test]
-fn a_spreadsheet() {
+fn reads_a_spreadsheet() {
     let snapshot = exactly(System::Csv, &[("s", SERVERS), ("t", TEAMS), ("k", TASKS)]);
     let gib = |n: u64| n << 30;
     assert_eq!(classes(&snapshot), [format!("2 x big: 16 {}", gib(64)), format!("1 x small: 4 {}", gib(8))]);

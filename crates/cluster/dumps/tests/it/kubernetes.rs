@@ -49,7 +49,7 @@ fn request(spec: &str) -> String {
 }
 
 #[test]
-fn the_effective_request() {
+fn computes_effective_requests_of_pods() {
     let container =
         |cpu: &str, more: &str| format!(r#"{{"resources": {{"requests": {{"cpu": "{cpu}"}}}}{more}}}"#);
     let sidecar = r#", "restartPolicy": "Always""#;
@@ -118,7 +118,7 @@ fn selectors_affinity_and_taints_decide_where() {
 }
 
 #[test]
-fn nodes_lose_the_demand_of_daemons_and_closed_nodes_keep_their_tasks() {
+fn daemons_reduce_node_capacity_and_closed_nodes_keep_their_tasks() {
     let daemon = running("daemon", "a").replace(
         "\"managedFields\"",
         r#""ownerReferences": [{"kind": "DaemonSet", "name": "d"}], "managedFields""#,
@@ -200,7 +200,7 @@ fn similar_nodes_are_merged_and_the_loss_is_stated() {
 }
 
 #[test]
-fn json_and_yaml_say_the_same() {
+fn json_and_yaml_are_read_alike() {
     let yaml = "apiVersion: v1\nkind: List\nitems:\n- kind: Node\n  metadata: {name: a, labels: &l {zone: \"a\"}}\n  status:\n    allocatable: {cpu: 8, memory: 1Gi}\n\
         - kind: Node\n  metadata: {name: b, labels: *l}\n  status:\n    allocatable: {cpu: '8', memory: 1Gi}\n---\nkind: Pod\nmetadata:\n  name: p\nspec:\n  nodeName: a\n  containers:\n  - resources:\n      requests: {cpu: 500m}\n---\n";
     let snapshot = exactly(System::Kubernetes, &[("dump", yaml)]);
@@ -295,7 +295,7 @@ const NO_PODS: &str = "no file has pods: add the output of kubectl get nodes,pod
 /// A `List` without pods may come from a cluster without pods, or from a command that did not ask for pods. A `PodList` proves
 /// that they were asked for.
 #[test]
-fn empty_lists_of_one_kind() {
+fn only_typed_empty_lists_count_as_answers() {
     let nodes = list(&[node("a", "8", "8Gi", "")]);
     let pods = r#"{"kind": "PodList", "apiVersion": "v1", "items": []}"#;
     let snapshot = exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", pods)]);
@@ -308,7 +308,7 @@ fn empty_lists_of_one_kind() {
 
 /// A sum of readable numbers may have too many digits to be read again, and is then refused.
 #[test]
-fn sums_with_too_many_digits() {
+fn sums_with_too_many_digits_are_refused() {
     let long = r#""containers": [{"resources": {"requests": {"cpu": "1e399"}}}, {"resources": {"requests": {"cpu": "1n"}}}]"#;
     let dump = list(&[
         node("a", "8", "8Gi", ""),
@@ -336,7 +336,7 @@ fn sums_with_too_many_digits() {
 
 /// Servers with thousands of resources.
 #[test]
-fn thousands_of_resources() {
+fn reads_thousands_of_resources() {
     let resources: Vec<String> = (0..9_000).map(|r| format!(r#""x/{r:x}": 1"#)).collect();
     let resources = resources.join(",");
     let node = |name: &str| {
@@ -353,7 +353,7 @@ fn thousands_of_resources() {
 
 /// A few lines that would need gigabytes, or a deep stack.
 #[test]
-fn hostile_dumps() {
+fn hostile_dumps_are_refused() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (k, letter) in ('b'..='i').enumerate() {
         let before = (b'a' + k as u8) as char;
@@ -380,7 +380,7 @@ fn hostile_dumps() {
 }
 
 #[test]
-fn published_dumps() {
+fn reads_published_dumps() {
     let (Some(pods), Some(nodes)) = (data::data("fixtures_k8s"), data::data("alibaba_gpu2023_openb")) else {
         return;
     };
@@ -395,7 +395,7 @@ fn published_dumps() {
 
 /// Events name the pods that were stopped, and the pod for which they were stopped by its UID or, in old versions, by its name.
 #[test]
-fn events_of_stopped_pods() {
+fn events_name_stopped_pods() {
     let event = |name: &str, reason: &str, message: &str| {
         format!(
             r#"{{"kind": "Event", "metadata": {{"name": "{name}.1", "namespace": "ns"}}, "reason": "{reason}",

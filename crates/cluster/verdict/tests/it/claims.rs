@@ -31,7 +31,7 @@ fn users(names: &[(&str, u32)]) -> Value {
 /// KAI, issue 1833: part of the cluster is gone, and the quotas that are left exceed it. The priority decides, then equal
 /// fractions of the quotas.
 #[test]
-fn kai_1833_quotas_by_priority_after_an_incident() {
+fn kai_1833_priority_decides_quotas_after_an_incident() {
     let groups = json!([
         {"name": "serving", "guarantee": {"gpu": 6}, "priority": 200, "weight": 0},
         {"name": "train", "guarantee": {"gpu": 6}, "priority": 100, "weight": 3},
@@ -52,7 +52,7 @@ fn kai_1833_quotas_by_priority_after_an_incident() {
 /// KAI, issue 2065: 12 GPUs, and two queues with a quota of 8 each. Queue A has the higher priority, and in the worst case each
 /// queue has only what the other leaves.
 #[test]
-fn kai_2065_two_quotas_of_8_on_12_gpus() {
+fn kai_2065_two_quotas_of_8_exceed_12_gpus() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}, "priority": 90},
                         {"name": "b", "guarantee": {"gpu": 8}, "priority": 80}]);
     let found = of(&cluster(12, &groups, &users(&[("a", 12), ("b", 12)]), &[json!({})]), Some(Rule::Kai));
@@ -92,7 +92,7 @@ fn kueue_2665_the_quota_exceeds_the_nodes_of_a_flavour() {
 
 /// Quotas of 8 on two flavours. One flavour has no servers any more.
 #[test]
-fn a_flavour_without_servers() {
+fn a_flavour_without_servers_causes_a_shortage() {
     let document = |t4: u32| {
         json!({
             "kind": "snapshot",
@@ -115,7 +115,7 @@ fn a_flavour_without_servers() {
 
 /// The promise of a subqueue is worth no more than that of the queue above it (KAI, issue 1934).
 #[test]
-fn a_parent_that_is_promised_less_than_its_subqueues() {
+fn a_parent_limits_the_guarantees_of_its_subqueues() {
     let groups = json!([
         {"name": "shared", "guarantee": {"gpu": 0}},
         {"name": "alice", "parent": "shared", "guarantee": {"gpu": 4}},
@@ -140,7 +140,7 @@ fn a_parent_that_is_promised_less_than_its_subqueues() {
 
 /// No servers, a resource that no server has, weights of 0, queues without tasks, and limits of 0.
 #[test]
-fn degenerate_clusters() {
+fn degenerate_clusters_have_claims() {
     let groups = json!([
         {"name": "a", "guarantee": {"gpu": 4}, "weight": 0}, {"name": "b", "guarantee": {"gpu": 0}, "limit": {"gpu": 0}},
         {"name": "c", "weight": 0, "parent": "a", "guarantee": {"gpu": 2}}, {"name": "empty", "guarantee": {"gpu": 3}, "priority": -5},
@@ -178,7 +178,7 @@ fn capacity_beyond_the_class_counts() {
 /// Compares random snapshots with a search over all sets of server classes. The amounts by the rule exceed neither the promise nor
 /// the capacity. If the other claims are served first, in any order, a claim still gets its certain amount.
 #[test]
-fn random_snapshots_against_all_sets_of_classes() {
+fn random_snapshots_agree_with_a_search_over_sets_of_classes() {
     let (mut doubts, mut shortages) = (0, 0);
     for seed in 0..1000 {
         let snapshot = snapshots::snapshot(seed);

@@ -35,7 +35,7 @@ fn one_move_makes_two_queues_equal() {
 }
 
 #[test]
-fn pinned_tasks_stay() {
+fn pinned_tasks_are_never_stopped() {
     let (_, moves) = moved(&ahead(3), &Limits::default());
     assert!(moves.list.is_empty());
     assert_eq!(moves.below, [vec![1], vec![1]]);
@@ -46,7 +46,7 @@ fn pinned_tasks_stay() {
 }
 
 #[test]
-fn at_most_the_stated_number_of_moves() {
+fn limits_bound_the_number_of_moves() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 8},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 8}]);
     let of = cluster(8, &json!([{"name": "a"}, {"name": "b"}]), &users, &[json!({"a/1": 8})]);
@@ -69,7 +69,7 @@ fn gangs_start_and_stop_whole() {
 }
 
 #[test]
-fn a_large_task_takes_the_place_of_small_ones() {
+fn a_large_task_replaces_small_tasks() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 16},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 4}, "tasks": 2}]);
     let servers = [json!({"a/1": 4}), json!({"a/1": 4})];
@@ -128,7 +128,7 @@ fn random_moves_are_replayed_and_leave_no_further_queue_below() {
 }
 
 #[test]
-fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
+fn scripts_name_tasks_and_run_no_other_commands() {
     let text = r#"{"kind": "snapshot", "system": "SYSTEM", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "s", "capacity": {"gpu": 4}}], "groups": [{"name": "a"}, {"name": "b"}],
         "users": [{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
@@ -186,7 +186,7 @@ fn workloads_are_deactivated_and_gangs_stop_together() {
 }
 
 #[test]
-fn no_command_stops_more_than_a_move_says() {
+fn commands_stop_only_tasks_of_the_move() {
     // One job owns all four pods, but the move stops only two of them.
     let of = owned(r#""owners": ["Job ns/x", "Job ns/x"]"#);
     let (found, moves) = moved(&of, &Limits::default());
@@ -204,7 +204,7 @@ fn no_command_stops_more_than_a_move_says() {
 }
 
 #[test]
-fn unsafe_names_have_no_command() {
+fn unsafe_names_get_no_command() {
     for name in ["/x", "x/", "a/b/c", "a\u{200b}b", "a\u{7}", ""] {
         let of = ahead(0);
         let (found, moves) = moved(&of, &Limits::default());
@@ -217,7 +217,7 @@ fn unsafe_names_have_no_command() {
 }
 
 #[test]
-fn the_lowest_priority_stops_first_and_no_task_for_a_lower_one() {
+fn moves_stop_the_lowest_priority_first_and_never_a_higher_one() {
     let users = json!([{"name": "a/high", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "a/low", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]);

@@ -45,7 +45,7 @@ fn made(servers: &Value, users: &Value, placements: &Value) -> Snapshot {
 
 /// Kubernetes autoscaler, issue 2513: pods of 0.7 cpu wait, group1 adds nodes of 1 cpu, and group2 nodes of 4 cpu.
 #[test]
-fn autoscaler_2513_small_or_large_nodes() {
+fn autoscaler_2513_chooses_small_or_large_nodes() {
     let of = |pods: u32| {
         made(
             &json!([{"name": "group1", "count": 4, "capacity": {"cpu": 1, "memory": 1}},
@@ -82,7 +82,7 @@ fn autoscaler_2513_small_or_large_nodes() {
 
 /// Kubernetes autoscaler, issue 1821: two kinds of nodes have the same capacity, and the cheaper one is added.
 #[test]
-fn autoscaler_1821_the_cheaper_of_two_equal_nodes() {
+fn autoscaler_1821_chooses_the_cheaper_of_two_equal_nodes() {
     let of = made(
         &json!([{"name": "i3.2xlarge", "count": 1, "capacity": {"cpu": 8, "memory": 61}},
                 {"name": "r5.2xlarge", "count": 1, "capacity": {"cpu": 8, "memory": 64}}]),
@@ -100,7 +100,7 @@ fn autoscaler_1821_the_cheaper_of_two_equal_nodes() {
 
 /// cluster-capacity, issue 139: stated numbers of small and of large pods have to run together.
 #[test]
-fn cluster_capacity_139_several_kinds_of_pods() {
+fn cluster_capacity_139_plans_several_kinds_of_pods() {
     let of = made(
         &json!([{"name": "node", "count": 2, "capacity": {"cpu": 4, "memory": 8}}]),
         &json!([{"name": "small-pod", "tasks": 6, "demand": {"cpu": 1, "memory": 1}},
@@ -121,7 +121,7 @@ fn cluster_capacity_139_several_kinds_of_pods() {
 
 /// Kubernetes autoscaler, issue 1240: a node with few pods and a node with many can go, but not both.
 #[test]
-fn autoscaler_1240_fewest_pods_first() {
+fn autoscaler_1240_removes_the_node_with_fewest_pods() {
     let of = made(
         &json!([{"name": "worker", "count": 3, "capacity": {"cpu": 10, "memory": 10}}]),
         &json!([{"name": "pod", "tasks": 11, "demand": {"cpu": 1, "memory": 1}}]),
@@ -135,7 +135,7 @@ fn autoscaler_1240_fewest_pods_first() {
 }
 
 #[test]
-fn obstacles_that_no_server_lifts() {
+fn names_obstacles_that_no_server_lifts() {
     let document = |limit: u32, demand: u32| {
         snapshot(
             &json!({
@@ -171,7 +171,7 @@ fn obstacles_that_no_server_lifts() {
 }
 
 #[test]
-fn wrong_goals_and_offers() {
+fn refuses_wrong_goals_and_offers() {
     let mut of = made(
         &json!([{"name": "node", "count": 2, "capacity": {"cpu": 4}}, {"name": "empty", "count": 1, "capacity": {}}]),
         &json!([{"name": "a", "tasks": 1, "demand": {"cpu": 3}}, {"name": "b", "tasks": 3, "demand": {"cpu": 4}}]),
@@ -327,7 +327,7 @@ fn add(sum: &mut [usize; 3], more: [usize; 3]) {
 }
 
 #[test]
-fn starts_with_the_least_servers() {
+fn plans_starts_with_the_fewest_servers() {
     let mut sum = [0; 3];
     for seed in 0..1_000 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -376,7 +376,7 @@ fn starts_with_the_least_servers() {
 }
 
 #[test]
-fn fair_with_the_least_servers() {
+fn plans_fair_shares_with_the_fewest_servers() {
     let mut sum = [0; 3];
     for seed in 0..300 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -406,7 +406,7 @@ fn fair_with_the_least_servers() {
 }
 
 #[test]
-fn guarantees_with_the_least_servers() {
+fn plans_guarantees_with_the_fewest_servers() {
     let mut sum = [0; 3];
     for seed in 0..500 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -481,7 +481,7 @@ fn without(of: &Snapshot, allocation: Allocation, mut gone: Vec<(usize, u64)>) -
 }
 
 #[test]
-fn servers_that_can_go() {
+fn lists_removable_servers() {
     let (mut can, mut cannot, mut not_known, mut together) = (0, 0, 0, 0);
     for seed in 0..1_000 {
         let of = snapshots::snapshot(seed);

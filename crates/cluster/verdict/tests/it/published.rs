@@ -219,7 +219,7 @@ fn armada(queues: &[Queue], total: &Rational) -> [Vec<Rational>; 2] {
 }
 
 #[test]
-fn shares_of_armada_that_demand_does_not_cap_add_up_to_more_than_the_pool() {
+fn uncapped_shares_of_armada_add_up_to_more_than_the_pool() {
     let (of, found) = judged("armada");
     let (list, total) = queues(&of);
     let [uncapped, capped] = armada(&list, &total);
@@ -274,7 +274,7 @@ fn kai(queues: &[Queue], total: &Rational) -> Vec<Rational> {
 }
 
 #[test]
-fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
+fn kai_gives_leftover_whole_units_to_the_oldest_queues() {
     let (of, found) = judged("kai");
     let (list, total) = queues(&of);
     let shares = kai(&list, &total);
@@ -285,7 +285,7 @@ fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
 }
 
 #[test]
-fn queues_that_take_from_each_other_in_kueue_could_stop_where_neither_is_below_its_share() {
+fn kueue_queues_preempt_each_other_although_a_fair_state_exists() {
     // `evenhand audit preemption` finds the steps from one snapshot to the other and back.
     let (of, first) = judged("kueue");
     assert_eq!(short(&first), ["a"]);

@@ -32,7 +32,7 @@ fn pieces(of: &Effect) -> Vec<[String; 4]> {
 /// Kueue, issue 672: a borrowing limit of 1 beyond a nominal quota of 9. Raising it lets the queue borrow what the other queue
 /// does not want.
 #[test]
-fn kueue_672_a_borrowing_limit() {
+fn kueue_672_raising_a_borrowing_limit_helps() {
     let groups = json!([{"name": "team-a", "guarantee": {"gpu": 9}, "limit": {"gpu": 10}},
                         {"name": "team-b", "guarantee": {"gpu": 12}}]);
     let users = json!([{"name": "a", "group": "team-a", "demand": {"gpu": 1}, "tasks": 12},
@@ -50,7 +50,7 @@ fn kueue_672_a_borrowing_limit() {
 
 /// KAI, issue 143: over-quota weights of 2 and 1 below a queue of a higher priority.
 #[test]
-fn kai_143_an_over_quota_weight() {
+fn kai_143_over_quota_weights_have_an_effect() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 1}, "priority": 2, "weight": 1},
                         {"name": "b", "guarantee": {"gpu": 1}, "priority": 1, "weight": 2},
                         {"name": "c", "guarantee": {"gpu": 0}, "priority": 1, "weight": 1}]);
@@ -74,7 +74,7 @@ fn kai_143_an_over_quota_weight() {
 
 /// Volcano, issue 4995: three queues ask for 4 processors each, and the capability of their parent is 9.
 #[test]
-fn volcano_4995_the_capability_of_the_parent() {
+fn volcano_4995_the_capability_of_the_parent_limits_queues() {
     let groups = json!([{"name": "root", "limit": {"cpu": 9}},
         {"name": "queue-1", "parent": "root"}, {"name": "queue-2", "parent": "root"}, {"name": "queue-3", "parent": "root"}]);
     let user = |k: u32| json!({"name": format!("job-{k}"), "group": format!("queue-{k}"), "demand": {"cpu": 1}, "tasks": 4});
@@ -92,7 +92,7 @@ fn volcano_4995_the_capability_of_the_parent() {
 
 /// A limit that is reached holds a queue down, and a guarantee does nothing until it exceeds the fair share.
 #[test]
-fn a_limit_and_a_guarantee() {
+fn a_reached_limit_and_a_large_guarantee_have_effects() {
     let groups = json!([{"name": "research", "limit": {"gpu": 8}}, {"name": "batch"}]);
     let users = json!([{"name": "r", "group": "research", "demand": {"gpu": 1}, "tasks": 30},
                        {"name": "b", "group": "batch", "demand": {"gpu": 1}, "tasks": 30}]);
@@ -112,7 +112,7 @@ fn a_limit_and_a_guarantee() {
 
 /// All capacity is guaranteed to another queue, so that no weight helps.
 #[test]
-fn a_guarantee_holds_all_others_down() {
+fn no_weight_helps_if_all_capacity_is_guaranteed() {
     let groups = json!([{"name": "gold", "guarantee": {"gpu": 16}}, {"name": "poor"}]);
     let users = json!([{"name": "g", "group": "gold", "demand": {"gpu": 1}, "tasks": 40},
                        {"name": "p", "group": "poor", "demand": {"gpu": 1}, "tasks": 4}]);
@@ -127,7 +127,7 @@ fn a_guarantee_holds_all_others_down() {
 
 /// Weights of 0, no servers, resources without capacity, queues without tasks, limits of 0, and unlimited tasks.
 #[test]
-fn degenerate_clusters() {
+fn degenerate_clusters_have_settings() {
     let groups = json!([
         {"name": "zero", "weight": 0, "limit": {"gpu": 0, "cpu": 3}}, {"name": "none"}, {"name": "more", "weight": 0},
         {"name": "deep", "parent": "more", "guarantee": {"gpu": 1}},
@@ -239,7 +239,7 @@ fn compare(seed: u64, snapshot: &Snapshot, rule: Option<Rule>) -> (u32, u32, u32
 }
 
 #[test]
-fn random_snapshots_against_the_plain_filling_on_a_grid() {
+fn random_snapshots_agree_with_the_plain_filling_on_a_grid() {
     let (mut effects, mut forms, mut without) = (0, 0, 0);
     let mut compared = 0;
     for seed in 0.. {
@@ -269,7 +269,7 @@ fn random_snapshots_against_the_plain_filling_on_a_grid() {
 
 /// The first sentence of docs/settings.md: the limit of research on GPUs.
 #[test]
-fn the_example_of_the_page() {
+fn the_example_of_the_page_names_the_limit_of_research() {
     let found = snapshot(include_str!("../../../../../examples/cluster-settings.json"));
     let found = Settings::new(&found, None, None).unwrap();
     let vision = of(&found, "vision");

@@ -34,7 +34,7 @@ fn shares(of: &Verdict) -> Vec<Vec<String>> {
 
 /// Kueue, issue 8902 and KEP 9251: an A100 is worth eight T4. Queue x may use both, queue y only A100.
 #[test]
-fn kueue_8902_an_a100_is_eight_t4() {
+fn kueue_8902_an_a100_counts_as_eight_t4() {
     let servers =
         json!([{"name": "old", "capacity": {"t4/gpu": 8}}, {"name": "new", "capacity": {"a100/gpu": 4}}]);
     let groups = json!([{"name": "x"}, {"name": "y"}]);
@@ -55,7 +55,7 @@ fn kueue_8902_an_a100_is_eight_t4() {
 /// Server classes with the same resource, as `import kubernetes` writes them. A task that may run on both counts at the least
 /// value.
 #[test]
-fn classes_of_different_values() {
+fn a_task_counts_at_the_least_value_of_its_classes() {
     let servers = json!([{"name": "t4", "count": 2, "capacity": {"gpu": 4, "cpu": 64}}, {"name": "a100", "capacity": {"gpu": 4, "cpu": 64}}]);
     let groups =
         json!([{"name": "x", "limit": {"gpu": 100}}, {"name": "y", "on": {"a100": {"limit": {"gpu": 3}}}}]);
@@ -91,7 +91,7 @@ fn a_task_that_may_run_everywhere_counts_at_the_least_value() {
 }
 
 #[test]
-fn wrong_values_say_what_to_do() {
+fn errors_for_wrong_values_say_what_to_do() {
     let servers = json!([{"name": "t4", "capacity": {"gpu": 4, "cpu": 8}}, {"name": "a100", "capacity": {"gpu": 4, "cpu": 8}},
                          {"name": "plain", "capacity": {"cpu": 8, "memory": 8}}]);
     let groups = json!([{"name": "x", "guarantee": {"gpu": 4}}]);
@@ -122,7 +122,7 @@ fn wrong_values_say_what_to_do() {
 
 /// Values as units of one family, and the plain filling with a resource of its own that counts the value, give the same tasks.
 #[test]
-fn random_flavours_against_a_resource_of_value() {
+fn random_flavours_agree_with_a_resource_that_counts_value() {
     for seed in 0..1000 {
         let mut rng = Pcg64::seed_from_u64(seed);
         let names = ["t4/gpu", "a100/gpu", "h100/gpu"];

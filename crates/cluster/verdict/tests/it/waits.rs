@@ -87,7 +87,7 @@ fn the_tree_serves_the_least_share_first() {
 }
 
 #[test]
-fn a_horizon_ends_runs_and_quantiles_count_all_of_them() {
+fn a_horizon_ends_runs_and_quantiles_count_all_runs() {
     let of = small();
     let stated = Settings { horizon: Some(HOUR), ..settings(Law::Fixed(HOUR)) };
     let waits = Waits::new(&of, &stated).unwrap();
@@ -200,7 +200,7 @@ fn errors_name_what_is_missing() {
 
 /// Random clusters without admitted tasks, by three orders of starts.
 #[test]
-fn runs_are_as_the_plain_loops_say() {
+fn runs_agree_with_plain_loops() {
     let (mut starts, mut late, mut open) = (0, 0, 0);
     for seed in 0..600 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -340,7 +340,7 @@ fn slurm(seed: u64) -> (Snapshot, BTreeMap<String, u64>) {
 
 /// Backfill by its definition: jobs start by priority, and jobs that pass the first blocked job do not delay it.
 #[test]
-fn backfill_delays_no_first_blocked_job() {
+fn backfill_never_delays_the_first_blocked_job() {
     let (mut starts, mut passed) = (0, 0);
     for seed in 0..400 {
         let (of, limits) = slurm(seed);
@@ -432,7 +432,7 @@ fn backfill_delays_no_first_blocked_job() {
 }
 
 #[test]
-fn systems_have_their_orders() {
+fn each_system_has_its_order_of_starts() {
     assert_eq!(Policy::new(Some(System::Kubernetes), None, false), Policy::Priority);
     assert_eq!(Policy::new(Some(System::Slurm), Some(Rule::Slurm), false), Policy::Backfill);
     assert_eq!(Policy::new(Some(System::Slurm), Some(Rule::Slurm), true), Policy::Tree);
@@ -492,7 +492,7 @@ fn kueue_8309_a_gang_waits_for_later_workloads() {
 /// Slurm, chaos/slurm pull request 43: standby jobs have to wait if their time limit would delay the start of a job of a higher
 /// priority. A shorter limit lets them start at once.
 #[test]
-fn slurm_43_a_time_limit_decides_who_passes() {
+fn slurm_43_a_time_limit_decides_which_job_passes() {
     let of = |limit: u64| {
         let document = json!({
             "kind": "snapshot", "system": "slurm",

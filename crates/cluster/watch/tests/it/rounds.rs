@@ -57,7 +57,7 @@ fn the_dumps_of_systems_are_judged() {
 }
 
 #[test]
-fn a_client_that_hangs_is_ended_with_all_that_it_started() {
+fn a_hanging_client_is_ended_with_its_child_processes() {
     let folder = tempfile::tempdir().unwrap();
     // The child of the script would write a file after a second, if it were not ended with the script.
     let source = script(folder.path(), "(sleep 1; touch late) & sleep 600");
@@ -71,7 +71,7 @@ fn a_client_that_hangs_is_ended_with_all_that_it_started() {
 }
 
 #[test]
-fn a_client_that_fails_is_said() {
+fn a_failing_client_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         ("echo 'error: \u{1b}[31mforbidden' >&2; exit 3", "exit status: 3: error: "),
@@ -130,7 +130,7 @@ fn a_limit_is_a_failure_of_the_round() {
 }
 
 #[test]
-fn the_verdict_before_a_failure_stays_with_its_age() {
+fn the_last_verdict_is_shown_with_its_age_after_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("snap.json"), CLUSTER).unwrap();
     let mut watch = Watch::new(settings(script(folder.path(), "cat snap.json")), None);
