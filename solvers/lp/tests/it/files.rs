@@ -39,7 +39,7 @@ fn small() -> evenhand_lp::model::Model {
 }
 
 #[test]
-fn a_file_says_rows_ranges_bounds_and_a_constant() {
+fn reads_rows_ranges_bounds_and_a_constant() {
     let model = small();
     assert_eq!((model.name.as_str(), model.direction), ("SMALL", Direction::Maximise));
     assert_eq!(model.constant, -5);
@@ -85,7 +85,7 @@ fn a_programme_that_is_written_is_read_again() {
 }
 
 #[test]
-fn faults_have_a_line() {
+fn faults_name_their_line() {
     let fault = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
         mps::read(SMALL.replacen(from, to, 1).as_bytes()).unwrap_err().to_string()
@@ -143,7 +143,7 @@ fn answers_of_solvers_are_read() {
 }
 
 #[test]
-fn faults_of_answers_have_a_line() {
+fn faults_of_answers_name_their_line() {
     let fault = |text: &str| stated::read(&small(), text).unwrap_err().to_string();
     assert_eq!(fault("X 3\nW 1\n"), "line 2: the programme has no column `W`");
     assert_eq!(fault("X three\n"), "line 1: `three` is no finite number");
@@ -156,7 +156,7 @@ const SMALL_LP: &str = "\\ max 3 x + 2 y - 5\nMaximize\n PROFIT: 3 X + 2.0 Y - 5
                         Bounds\n X <= 3\n Z free\nEnd\n";
 
 #[test]
-fn an_lp_file_says_the_same() {
+fn an_lp_file_states_the_same_programme() {
     let model = lp_format::read(SMALL_LP).unwrap();
     let other = small();
     assert_eq!((&model.constant, model.direction), (&other.constant, other.direction));
@@ -184,7 +184,7 @@ fn an_lp_file_says_the_same() {
 }
 
 #[test]
-fn faults_of_an_lp_file_have_a_line() {
+fn faults_of_an_lp_file_name_their_line() {
     let fault = |from: &str, to: &str| {
         assert!(SMALL_LP.contains(from), "{from}");
         lp_format::read(&SMALL_LP.replacen(from, to, 1)).unwrap_err().to_string()
@@ -237,7 +237,7 @@ fn json_numbers_are_the_decimals_that_are_written() {
 }
 
 #[test]
-fn the_format_is_told_by_the_text() {
+fn the_format_is_recognised_from_the_text() {
     assert_eq!(read("a", SMALL).unwrap().rows.len(), 3);
     assert_eq!(read("a", SMALL_LP).unwrap().rows.len(), 3);
     assert_eq!(

@@ -16,7 +16,7 @@ fn joined(count: usize, of: impl Fn(usize) -> String) -> String {
 
 /// The same claim is repeated many times. Judging each repetition separately took half a minute.
 #[test]
-fn what_is_claimed_again_is_not_judged_again() {
+fn repeated_claims_are_not_judged_again() {
     let users = joined(300, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
     let tasks = joined(300, |n| format!(r#""u{n}": {{"s": 1}}"#));
     let claims = joined(8_000, |_| {
@@ -33,7 +33,7 @@ fn what_is_claimed_again_is_not_judged_again() {
 /// The budget is charged for the widths of the numbers that an operation uses. One wide number among many users does
 /// not make every operation as expensive.
 #[test]
-fn one_wide_number_does_not_make_envy_too_large() {
+fn one_wide_number_does_not_exceed_the_budget_for_envy() {
     let users = joined(20_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 1}}}}"#));
     let servers =
         joined(10, |i| format!(r#"{{"name": "s{i}", "count": 1, "capacity": {{"r": 4000, "q": 4000}}}}"#));
@@ -56,7 +56,7 @@ fn one_wide_number_does_not_make_envy_too_large() {
 /// Two hundred wide numbers among users of two hundred queues: sums and margins of groups are charged for the numbers that
 /// they use, so the limits and the guarantees of the queues are decided.
 #[test]
-fn wide_numbers_in_many_groups_are_not_too_large() {
+fn wide_numbers_in_many_groups_stay_within_the_budget() {
     const DIGITS: usize = 8_600;
     let groups = joined(250, |v| {
         let name = |v: usize| format!(r#""name": "g{v}""#);
@@ -91,7 +91,7 @@ fn wide_numbers_in_many_groups_are_not_too_large() {
 /// Many identical users have equal bundles of long numbers. Each user is compared with only one other user. Rounded
 /// numbers could not tell these pairs apart.
 #[test]
-fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
+fn identical_users_with_long_numbers_are_compared_within_the_budget() {
     let servers = joined(20, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 1000, "q": 1000}}}}"#));
     let users = joined(600, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 2}}}}"#));
     let bundle = |less: &str| {
@@ -144,7 +144,7 @@ fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
 
 /// In these queues one user after another gets all its tasks. Each event is charged only for the nodes above the user.
 #[test]
-fn a_tree_is_charged_by_what_its_events_touch() {
+fn a_tree_is_charged_only_for_nodes_that_events_touch() {
     let groups = joined(200, |q| {
         let parent = if q < 20 { String::new() } else { format!(r#""parent": "q{}","#, q / 10 - 2) };
         format!(r#"{{"name": "q{q}", {parent} "weight": {}, "guarantee": {{"r": {}}}}}"#, q % 7 + 1, q % 11)
@@ -177,7 +177,7 @@ fn a_tree_is_charged_by_what_its_events_touch() {
 /// Users may run on many classes and have tasks on one class. A wide number of one user is charged only where it is
 /// used.
 #[test]
-fn one_wide_number_does_not_make_a_tree_too_large() {
+fn one_wide_number_does_not_exceed_the_budget_for_a_tree() {
     let servers = joined(250, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 12}}}}"#));
     let users = joined(1_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
     let nines = "9".repeat(3_400);
@@ -214,7 +214,7 @@ fn about_reservations() -> impl Iterator<Item = Fixture> {
 /// Each of these strings and numbers makes a certificate malformed if it is unreadable. The defect is reported even
 /// though the reward of greedy is false and is judged first.
 #[test]
-fn what_cannot_be_read_is_found_behind_what_is_false() {
+fn unreadable_values_are_detected_after_false_claims() {
     let mut found_behind = 0;
     for Fixture { name, text, .. } in about_reservations() {
         let greedy = text.find("\"greedy\"").unwrap();
@@ -277,7 +277,7 @@ fn within_bytes(bytes: u64, text: &str) -> std::process::Output {
 }
 
 #[test]
-fn tables_of_wide_numbers_take_a_bounded_memory() {
+fn tables_of_wide_numbers_take_bounded_memory() {
     // The table takes 160 MB if each number has two words.
     let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(30))));
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -53,7 +53,7 @@ fn the_exit_status_is_the_verdict() {
 }
 
 #[test]
-fn json_is_one_document() {
+fn json_output_is_one_document() {
     let good = String::from_utf8(run(&[&accepted(), "--format", "json"], "").stdout).unwrap();
     let says =
         ["\"valid\":true", "\"sharing\":\"rdm\"", "\"sha256\":\"", "\"verdicts\":[{\"axiom\":\"feasible\""];
@@ -66,7 +66,7 @@ fn json_is_one_document() {
 }
 
 #[test]
-fn standard_input_and_the_readers_own_problem() {
+fn accepts_standard_input_and_the_readers_own_problem() {
     let text = std::fs::read_to_string(accepted()).unwrap();
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
@@ -84,7 +84,7 @@ fn standard_input_and_the_readers_own_problem() {
 
 /// An allocation file that the reader supplies may have any field of the schema.
 #[test]
-fn the_readers_own_allocation_with_every_field() {
+fn accepts_the_readers_own_allocation_with_every_field() {
     let schema = include_str!("../../../../crates/problem/src/schema/allocation.json");
     let (_, properties) = schema.split_once("\n  \"properties\": {\n").unwrap();
     let fields = properties.split("\n  }").next().unwrap().lines().filter_map(|line| {
@@ -111,7 +111,7 @@ fn the_readers_own_allocation_with_every_field() {
 
 /// If an allocation states the hash of a problem, it is about that problem.
 #[test]
-fn the_readers_own_allocation_of_another_problem() {
+fn refuses_the_readers_own_allocation_of_another_problem() {
     let text = std::fs::read_to_string(accepted()).unwrap();
     let said = String::from_utf8(run(&["-"], &text).stdout).unwrap();
     let hash = said.lines().find_map(|line| line.strip_prefix("problem sha256 ")).unwrap();
@@ -133,7 +133,7 @@ fn the_readers_own_allocation_of_another_problem() {
 
 /// A title is never printed before the hash. It can neither end the line of the hash nor hide characters.
 #[test]
-fn titles_imitate_no_hash() {
+fn titles_cannot_imitate_the_hash() {
     let certificate = |title: &str| {
         format!(
             r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "name": "{title}",
@@ -174,7 +174,7 @@ fn titles_imitate_no_hash() {
 
 /// ASCII white space around the names of classes does not belong to the names. All other white space does.
 #[test]
-fn other_spaces_belong_to_a_name() {
+fn only_ascii_white_space_is_stripped_from_names() {
     let certificate = |key: &str, holds: bool| {
         format!(
             r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["cpu"],
@@ -197,7 +197,7 @@ fn other_spaces_belong_to_a_name() {
 
 /// Evidence is not read if no user needs it, but it still has to be an object.
 #[test]
-fn evidence_about_nobody() {
+fn unneeded_evidence_must_still_be_an_object() {
     let text = |evidence: &str| {
         format!(
             r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
@@ -219,7 +219,7 @@ fn evidence_about_nobody() {
 
 /// Sharing by time has to be requested, even if a class states times.
 #[test]
-fn time_is_shared_only_where_it_is_asked_for() {
+fn time_sharing_must_be_requested() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
         "servers": [{"name": "big", "capacity": {"cpu": 10, "mem": 10}}, {"name": "acc", "capacity": {"cpu": 1, "mem": 1}}],
         "users": [{"name": "c", "demand": {"cpu": 1}}, {"name": "m", "demand": {"mem": 1}},
@@ -253,7 +253,7 @@ fn time_is_shared_only_where_it_is_asked_for() {
 /// The claims of a certificate that is not valid are not verdicts. The output for a valid certificate names its
 /// allocation.
 #[test]
-fn verdicts_are_of_what_is_valid() {
+fn only_valid_certificates_have_verdicts() {
     let good = String::from_utf8(run(&[&accepted(), "--format", "json"], "").stdout).unwrap();
     assert!(good.contains(r#""allocation":{"sha256":"#), "{good}");
     let text = std::fs::read_to_string(accepted()).unwrap();
@@ -272,7 +272,7 @@ fn verdicts_are_of_what_is_valid() {
 }
 
 #[test]
-fn ratio_certificates() {
+fn checks_ratio_certificates() {
     let path = path(Kind::Ratio, "introduction");
     let said = |output: Output| String::from_utf8(output.stdout).unwrap();
     let text = said(run(&[&path], ""));
@@ -315,7 +315,7 @@ fn ratio_certificates() {
 }
 
 #[test]
-fn usage() {
+fn refuses_wrong_command_lines() {
     let good = accepted();
     let wrong: [&[&str]; 9] = [
         &[],
@@ -341,7 +341,7 @@ fn usage() {
 }
 
 #[test]
-fn worst_load_certificates() {
+fn checks_worst_load_certificates() {
     let path = path(Kind::WorstLoad, "random");
     let output = run(&[&path], "");
     assert_eq!(code(&output), 0);

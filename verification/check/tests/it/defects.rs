@@ -128,7 +128,7 @@ const SHORT: &str = r#"{"name": "a", "held": {"r": 1}, "due": {"r": 2}, "short":
 /// Within a tolerance, an allocation may have entries that do not count as tasks. An earlier version computed fair
 /// shares from the sum of all entries, including these entries.
 #[test]
-fn what_is_due_is_what_the_filling_ends_with() {
+fn fair_shares_come_from_the_result_of_the_filling() {
     assert_eq!(found(moves(["0", r#"{"s": 2}"#], SHORT, "0")).reason, None);
     let less = r#"{"name": "a", "held": {"r": 1}, "due": {"r": "1.9999999"}, "short": {"r": "0.9999999"}}"#;
     let forged = moves(["0.000001", r#"{"s": 2, "t": "-0.0000001"}"#], less, "0")
@@ -140,7 +140,7 @@ fn what_is_due_is_what_the_filling_ends_with() {
 /// An earlier version did not compare the reader's largest tolerance with the tolerance of the certificate about the
 /// usage after the moves.
 #[test]
-fn every_part_of_a_bundle_has_a_tolerance_that_is_allowed() {
+fn every_certificate_of_a_bundle_respects_the_allowed_tolerance() {
     let reason = found(moves(["0", r#"{"s": 2}"#], SHORT, "0.9")).reason;
     assert!(reason.as_ref().is_some_and(|why| why.contains("the tolerance is 9/10")), "{reason:?}");
     let reason = found(moves(["0.1", r#"{"s": 2}"#], SHORT, "0")).reason;

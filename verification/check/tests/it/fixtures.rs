@@ -15,7 +15,7 @@ fn found(fixture: &Fixture) -> Result<Report, Unusable> {
 }
 
 #[test]
-fn what_is_true_is_accepted() {
+fn true_certificates_are_accepted() {
     for fixture in accepted().into_iter().chain(unread()) {
         let reason = found(&fixture).map(|report| report.reason);
         assert_eq!(reason, Ok(None), "{}", fixture.name);
@@ -23,7 +23,7 @@ fn what_is_true_is_accepted() {
 }
 
 #[test]
-fn what_is_false_is_refused() {
+fn false_certificates_are_refused() {
     let mut bad = Vec::new();
     for fixture in rejected() {
         match found(&fixture) {
@@ -35,7 +35,7 @@ fn what_is_false_is_refused() {
 }
 
 #[test]
-fn what_is_no_certificate_is_unusable() {
+fn malformed_certificates_are_unusable() {
     let mut bad = Vec::new();
     for fixture in malformed() {
         match found(&fixture) {

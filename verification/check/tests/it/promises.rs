@@ -50,7 +50,7 @@ fn memory_is_bounded_and_no_file_is_written() {
 
 /// If numbers are much longer than their text, the budget ends the check before memory runs out.
 #[test]
-fn digits_are_charged_before_they_are_made() {
+fn digits_are_charged_before_they_are_computed() {
     let folder = folder("digits");
     let list = |of: &dyn Fn(usize) -> String| (0..4_000).map(of).collect::<Vec<_>>().join(",");
     let text = |number: &str, others: &str| {
@@ -86,7 +86,7 @@ fn a_file_is_at_most_a_gibibyte() {
 /// The program gives an answer and does not panic for damaged certificates, and for bytes that are not a certificate at
 /// all.
 #[test]
-fn whatever_the_bytes_it_does_not_panic() {
+fn arbitrary_bytes_never_cause_a_panic() {
     let mut rng = Pcg64::seed_from_u64(25);
     let fixtures: Vec<Fixture> = all().filter(|fixture| fixture.text.len() < 20_000).collect();
     let answer = |text: String| {
@@ -132,7 +132,7 @@ fn control_characters_are_escaped() {
 
 /// A certificate that proves that an allocation violates an axiom is valid, unless the reader requires the axiom.
 #[test]
-fn a_violation_that_is_shown_is_valid() {
+fn a_certified_violation_is_valid() {
     let fixture = accepted().into_iter().find(|fixture| fixture.text.contains("\"dominating\"")).unwrap();
     let found = |require: &[&str]| {
         let require = require.iter().map(|axiom| (*axiom).to_owned()).collect();
@@ -145,7 +145,7 @@ fn a_violation_that_is_shown_is_valid() {
 
 /// A tolerance is accepted only if the reader allows it. The default limit is one millionth.
 #[test]
-fn a_wide_tolerance_has_to_be_allowed() {
+fn a_wide_tolerance_must_be_allowed() {
     let reason = |fixture: &Fixture, most: Option<&str>| {
         let file = File { name: fixture.name.clone(), text: fixture.text.clone() };
         let options = Options { max_tolerance: most.map(str::to_owned), ..Options::default() };

@@ -8,7 +8,7 @@ use evenhand_testkit::q;
 
 /// Two opposite verdicts on Pareto optimality were valid, because a user without tasks had minus half a task.
 #[test]
-fn an_infeasible_allocation_has_one_verdict() {
+fn an_infeasible_allocation_has_only_one_verdict() {
     let two = r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
         "servers": [{"name": "s", "capacity": {"cpu": 10, "mem": 10}}],
         "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "tasks": 0, "demand": {"mem": 1}}]}"#;

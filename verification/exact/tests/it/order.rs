@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_depends_on_the_order(seed in any::<u64>(), is_near_an_optimum: bool) {
+    fn verdicts_do_not_depend_on_order(seed in any::<u64>(), is_near_an_optimum: bool) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let (problem, allocation) = if is_near_an_optimum {
             let optimum = optima::optimum(&mut rng, false);
