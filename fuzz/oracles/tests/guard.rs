@@ -115,7 +115,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The table of fuzz/README.md names every file with unsafe blocks, and their number.
 #[test]
-fn the_unsafe_blocks_are_those_of_the_table() {
+fn unsafe_blocks_agree_with_the_table() {
     let root = root().canonicalize().unwrap();
     let mut files = Vec::new();
     sources(&root, &mut files);
@@ -145,7 +145,7 @@ fn the_unsafe_blocks_are_those_of_the_table() {
 
 /// Compiling a crate for its inner tests takes as long as compiling it, so crates without inner tests say `test = false`.
 #[test]
-fn tests_stand_where_they_run() {
+fn crates_without_inner_tests_disable_them() {
     let mut untested = 0;
     let workspace = read("Cargo.toml");
     let members = workspace.split("members = [").nth(1).and_then(|rest| rest.split(']').next()).unwrap();

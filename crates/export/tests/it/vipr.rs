@@ -77,7 +77,7 @@ fn assert_margins(certificate: &Certificate, files: &[(&str, Checked)]) {
 }
 
 #[test]
-fn accepted_certificates_of_allocations() {
+fn exports_certificates_of_allocations() {
     let mut n_files = 0;
     for fixture in accepted_of(Kind::Allocation) {
         let certificate = Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
@@ -92,7 +92,7 @@ fn accepted_certificates_of_allocations() {
 }
 
 #[test]
-fn accepted_certificates_of_ratios() {
+fn exports_certificates_of_ratios() {
     let mut trees = 0;
     for fixture in accepted_of(Kind::Ratio) {
         let certificate = ratio::RatioCertificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
@@ -104,7 +104,7 @@ fn accepted_certificates_of_ratios() {
 }
 
 #[test]
-fn accepted_certificates_of_worst_loads() {
+fn exports_certificates_of_worst_loads() {
     let mut n_files = 0;
     for fixture in accepted_of(Kind::WorstLoad) {
         let certificate =
@@ -132,7 +132,7 @@ fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Written) {
 }
 
 #[test]
-fn random_optima() {
+fn exported_bounds_equal_random_optima() {
     let mut rng = Pcg64::seed_from_u64(11);
     for round in 0..300 {
         let optimum = optima::optimum(&mut rng, round % 3 == 0);
@@ -158,7 +158,7 @@ fn random_optima() {
 }
 
 #[test]
-fn random_ratios() {
+fn exported_bounds_equal_random_ratios() {
     let mut rng = Pcg64::seed_from_u64(12);
     let mut trees = 0;
     for round in 0..120 {
@@ -176,7 +176,7 @@ fn random_ratios() {
 
 /// Boxes without a configuration, since bounds cross or lower bounds do not fit.
 #[test]
-fn empty_boxes() {
+fn boxes_without_a_configuration_are_proved_infeasible() {
     let fixture = accepted_of(Kind::Ratio).into_iter().find(|fixture| fixture.name == "pools").unwrap();
     let mut certificate = ratio::RatioCertificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
     let PricingProof::Tree { nodes, .. } = &mut certificate.optimum.pricing[0] else { panic!() };
@@ -191,7 +191,7 @@ fn empty_boxes() {
 }
 
 #[test]
-fn what_has_no_linear_programme_is_listed() {
+fn claims_without_a_linear_programme_are_listed() {
     let (_, certificate) = examples::good_certificates().swap_remove(0);
     let export = of_certificate(&certificate).unwrap();
     let what: Vec<&str> = export.left_out.iter().map(|left| left.what.as_str()).collect();
@@ -202,7 +202,7 @@ fn what_has_no_linear_programme_is_listed() {
 
 /// The files have no rows for limits of groups, so claims that depend on such limits have no file.
 #[test]
-fn what_is_optimal_within_limits_has_no_file() {
+fn optimality_within_limits_has_no_file() {
     for (name, certificate) in examples::good_certificates() {
         if name.starts_with("limits-") {
             let export = of_certificate(&certificate).unwrap();
@@ -214,7 +214,7 @@ fn what_is_optimal_within_limits_has_no_file() {
 }
 
 #[test]
-fn what_does_not_check_is_not_exported() {
+fn invalid_certificates_are_not_exported() {
     let mut refused = 0;
     for fixture in rejected_of(Kind::Allocation) {
         let Ok(certificate) = Certificate::parse(&source(&fixture.name, &fixture.text)) else { continue };

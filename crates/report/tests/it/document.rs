@@ -85,7 +85,7 @@ fn certificates(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn it_stands_alone_and_its_links_are_the_certificates() {
+fn the_page_is_self_contained_and_links_its_certificates() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "name": "a & b", "resources": ["cpu", "gpu"],
             "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4, "gpu": 1}}],
@@ -113,7 +113,7 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
 
 /// The page has the axioms of the running tasks and of the fair shares, each with the claims of its table.
 #[test]
-fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
+fn the_page_of_a_snapshot_has_both_certificates() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cluster.json");
     let text = std::fs::read_to_string(path).unwrap();
     let snapshot = Source { name: path, text: &text }.snapshot().unwrap();
@@ -137,7 +137,7 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
 
 /// The cells show the outcomes of the certificates, and the sentences name the users that lose.
 #[test]
-fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
+fn the_page_starts_with_the_answer_and_its_cells_show_the_claims() {
     let problem = problem(include_str!("../../../../examples/two-servers.json"));
     let names = ["drfh", "per-server-drf", "utilitarian", "njc"];
     let html = of(&problem, &names);
@@ -171,7 +171,7 @@ fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
 
 /// The page of a thousand users on fifty classes is small enough to be sent, and folds its long lists.
 #[test]
-fn large_pages_stay_small() {
+fn pages_of_large_problems_have_bounded_size() {
     let server = |i: u64| {
         format!(
             r#"{{"name": "s{i}", "count": {}, "capacity": {{"cpu": {}, "memory": {}}}}}"#,
@@ -202,7 +202,7 @@ fn large_pages_stay_small() {
 
 /// With twenty users, the largest users have bars of their own, and the heights add up to the whole usage.
 #[test]
-fn what_many_users_hold_adds_up() {
+fn bars_of_many_users_add_up_to_the_usage() {
     let users: Vec<String> = (1..=20)
         .map(|n| format!(r#"{{"name": "u{n}", "weight": {n}, "demand": {{"cpu": 1, "memory": "{n}/20"}}}}"#))
         .collect();
@@ -226,7 +226,7 @@ fn what_many_users_hold_adds_up() {
 }
 
 #[test]
-fn there_may_be_nobody_and_nothing() {
+fn pages_of_empty_problems_are_valid() {
     let nobody = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
             "servers": [{"name": "s", "capacity": {}}], "users": []}"#,
@@ -237,7 +237,7 @@ fn there_may_be_nobody_and_nothing() {
 
 /// The clock of the process ends a mechanism that reports no work, and the next column is still computed.
 #[test]
-fn columns_end_by_the_processor_time() {
+fn columns_end_at_the_limit_of_processor_time() {
     static IS_SPENT: AtomicBool = AtomicBool::new(false);
     let drfh = registry::find("drfh").unwrap();
     let slow = Mechanism {

@@ -53,7 +53,7 @@ const OF_SAMPLE: [&str; 7] = [
 ];
 
 #[test]
-fn what_agrees_and_what_differs() {
+fn entries_agree_or_differ_as_documented() {
     // The program searches for the data next to the checkout, which is its working directory.
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).unwrap();
     let has_sample = evenhand_testkit::data::data("google2011").is_some();

@@ -32,7 +32,7 @@ fn of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
 }
 
 #[test]
-fn there_are_nine_methods_and_every_kind_has_some() {
+fn nine_methods_exist_and_cover_every_kind() {
     let all = contenders::all();
     let names: BTreeSet<String> = all.iter().map(|contender| contender.name()).collect();
     let methods: BTreeSet<String> = all.iter().map(|contender| contender.method()).collect();
@@ -50,7 +50,7 @@ fn there_are_nine_methods_and_every_kind_has_some() {
 }
 
 #[test]
-fn the_path_follower_is_right_to_rounding_and_the_trajectory_nears_its_limit_as_one_over_c() {
+fn the_path_follower_is_exact_and_the_trajectory_converges_as_one_over_c() {
     for name in ["three-users", "family-z", "random-5x3"] {
         let measured = measured(case(Kind::Njc, name), &settings());
         let error = |contender: &str| of(&measured, contender).measures.error.unwrap();
@@ -129,7 +129,7 @@ impl Contender for Wrong {
 }
 
 #[test]
-fn what_goes_wrong_inside_is_named_and_stops_nothing() {
+fn failures_of_contenders_are_named_and_do_not_stop_the_run() {
     for (does, status, words) in [
         (Does::Panics, Status::Failed, "panics"),
         (Does::NeverEnds, Status::Timeout, "time was up"),
@@ -151,7 +151,7 @@ fn what_goes_wrong_inside_is_named_and_stops_nothing() {
 }
 
 #[test]
-fn records_profiles_pictures_and_pages() {
+fn writes_records_profiles_pictures_and_pages() {
     let mut records = Vec::new();
     for (kind, name) in
         [(Kind::Pool, "three-users"), (Kind::Whole, "random-5x2"), (Kind::PsDsf, "random-5x2")]

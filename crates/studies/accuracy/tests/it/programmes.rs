@@ -130,7 +130,7 @@ fn contenders_are_compared_with_the_exact_optimum() {
 }
 
 #[test]
-fn programmes_without_an_optimum() {
+fn contenders_recognise_programmes_without_an_optimum() {
     for (text, is, contenders) in [
         (INFEASIBLE, ProgrammeStatus::Infeasible, &["highs-simplex", "clarabel", "microlp"][..]),
         (UNBOUNDED, ProgrammeStatus::Unbounded, &["highs-simplex", "clarabel", "microlp"]),
@@ -204,7 +204,7 @@ fn outside(text: &str, command: &str) -> Record {
 }
 
 #[test]
-fn programs_from_outside_write_solution_files() {
+fn external_programs_write_solution_files() {
     let writes =
         |lines: &str| outside(MIX, &format!("grep -q RANGES {{mps}} && printf '{lines}' > {{answer}}"));
     let right = writes("# status optimal\\nx 3.3\\ny 0.7\\nz 3.2\\n");
@@ -246,7 +246,7 @@ fn programs_from_outside_write_solution_files() {
 }
 
 #[test]
-fn programs_from_outside_read_a_relaxation_with_names_that_are_words() {
+fn external_programs_read_a_relaxation_with_safe_names() {
     let mut model = model(MIX);
     model.columns[0].name = "a b".to_owned();
     model.columns[1].is_integer = true;
@@ -285,7 +285,7 @@ fn a_saved_certificate_is_used_only_if_it_proves_the_optimum() {
 }
 
 #[test]
-fn every_contender_of_linear_programmes_solves_any() {
+fn every_contender_solves_any_linear_programme() {
     let taking = contenders::all().into_iter().filter(|one| one.takes(Kind::LinearProgramme));
     let methods: std::collections::BTreeSet<String> = taking.map(|one| one.method()).collect();
     let expected = ["clarabel", "highs-ipm", "highs-ipm-crossover", "highs-pdlp", "highs-simplex", "microlp"];

@@ -82,7 +82,7 @@ fn no_allocation_has_more_tasks() {
 }
 
 #[test]
-fn what_is_planted_is_the_optimum_and_nothing_near_it_is() {
+fn planted_allocations_are_the_only_optimum_nearby() {
     let planted: Vec<Case> = small().into_iter().filter(|case| case.planted.is_some()).collect();
     assert!(planted.len() >= 10);
     for case in planted {
@@ -100,7 +100,7 @@ fn what_is_planted_is_the_optimum_and_nothing_near_it_is() {
 }
 
 #[test]
-fn the_limits_of_the_papers() {
+fn references_agree_with_limits_of_the_papers() {
     let near = |x: &Rational, p: u32, q: u32| to_f64(&(Rational::from(x * q) / p - 1u32).abs()) < 1e-70;
     for kind in [Kind::Pool, Kind::Njc] {
         let levels = |name: &str| named(kind, name).1.levels.unwrap();
@@ -245,7 +245,7 @@ fn the_bound_holds_far_from_the_limit() {
 }
 
 #[test]
-fn what_proves_nothing_is_refused() {
+fn evidence_that_proves_nothing_is_refused() {
     let (case, reference) = named(Kind::Proportional, "random-5x2");
     let problem = case.problem().unwrap();
     let (tasks, (prices, bound)) = (reference.allocation.unwrap().tasks, reference.proof.unwrap());

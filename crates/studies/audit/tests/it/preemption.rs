@@ -8,7 +8,7 @@ fn found(shape: [u64; 3], most: [u64; 3]) -> Found {
 }
 
 #[test]
-fn the_example_goes_round() {
+fn the_example_preempts_in_a_cycle() {
     // The case of examples/schedulers/kueue.json: queue a has workloads of 2 and 1 units; queue b has twice the
     // weight and a workload of 3.
     let jobs = vec![(0, vec![1]), (0, vec![2]), (1, vec![3])];
@@ -23,7 +23,7 @@ fn the_example_goes_round() {
 }
 
 #[test]
-fn the_smallest_that_goes_round() {
+fn finds_the_smallest_cycle_of_preemptions() {
     let mut searched = 0;
     let mut round = |shape, most| {
         let found = found(shape, most);
@@ -59,7 +59,7 @@ fn the_smallest_that_goes_round() {
 }
 
 #[test]
-fn a_seed_finds_the_same() {
+fn a_seed_determines_the_search() {
     let bounds = Bounds { queues: 3, resources: 2, workloads: 4, amount: 3, lendable: 6, weight: 2 };
     let search = |seed| search(bounds, 2_000, seed).unwrap();
     let found = search(7);
