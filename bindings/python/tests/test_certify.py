@@ -86,7 +86,7 @@ def test_judge_accepts_an_array(two_servers):
     assert two_servers.judge(x, least).verdicts["envy-free"].holds
 
 
-def test_the_kernel_accepts_a_tolerance_only_where_it_is_granted(two_servers):
+def test_the_kernel_accepts_only_a_granted_tolerance(two_servers):
     c = two_servers.judge([[9.9, 0], [0, 10]], tolerance=0.1)
     c.check(require=["envy-free"])
     with pytest.raises(eh.CertificateError, match="tolerance"):

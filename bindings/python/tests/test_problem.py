@@ -140,7 +140,7 @@ def test_the_builder_gives_the_same_problem_as_data():
     assert caught.value.field == "servers[0].capacity"
 
 
-def test_notebooks_show_names_as_names():
+def test_notebooks_escape_names():
     p = eh.Problem.from_arrays([[1]], [[1]], users=["<script>alert(1)</script>"], name="<b>")
     for shown in (p._repr_html_(), p.solve("drfh")._repr_html_(), p.solve("drfh").certify()._repr_html_()):
         assert "<script>" not in shown and "<b><b></b>" not in shown and "<table" in shown

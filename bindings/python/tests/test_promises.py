@@ -90,7 +90,7 @@ def test_a_missing_file_is_named(read, tmp_path):
         lambda p: eh.set_threads(HUGE),
     ],
 )
-def test_numbers_of_any_length_are_refused_as_input(call, two_servers):
+def test_errors_for_overlong_numbers_are_short(call, two_servers):
     with pytest.raises(eh.InputError) as caught:
         call(two_servers)
     assert len(str(caught.value)) < 500
@@ -106,7 +106,7 @@ def test_numbers_of_any_length_are_refused_as_input(call, two_servers):
         ({"kind": "poem"}, "kind"),
     ],
 )
-def test_errors_of_scenarios_have_a_field_and_no_file(scenario, field):
+def test_errors_of_scenarios_name_a_field_but_no_file(scenario, field):
     with pytest.raises(eh.InputError) as caught:
         eh.simulate(scenario)
     assert caught.value.file is None and "<dict>" not in str(caught.value)

@@ -85,7 +85,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_interrupts():
+def test_ctrl_c_interrupts_a_call():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     word, seconds = done.stdout.split()

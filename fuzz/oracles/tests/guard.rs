@@ -47,7 +47,7 @@ fn keeps(found: &Version, requirement: &str) -> bool {
 }
 
 #[test]
-fn requirements_are_read_as_cargo_does() {
+fn version_requirements_are_read_as_by_cargo() {
     let cases = [
         ("1.2.3", ">= 1.2.3", true),
         ("1.2.3", "> 1.2.3", false),

@@ -59,7 +59,7 @@ fn memory_is_free_again_when_it_is_dropped() {
 }
 
 #[test]
-fn a_table_needs_room_before_it_takes_steps() {
+fn a_table_is_charged_for_memory_before_work() {
     let limits = Limits { work: Some(5), memory: Some(48), ..Limits::default() };
     assert!(matches!(within(&limits, || table(2, 4, 8, "a table")).unwrap_err().kind, Kind::Memory { .. }));
     assert!(matches!(within(&limits, || table(2, 3, 8, "a table")).unwrap_err().kind, Kind::Work { .. }));

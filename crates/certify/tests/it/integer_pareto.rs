@@ -62,7 +62,7 @@ fn all(problem: &Problem) -> Vec<([i32; 2], Vec<[i32; 2]>)> {
 }
 
 #[test]
-fn verdicts_are_those_of_the_enumeration() {
+fn verdicts_agree_with_enumeration() {
     let mut rng = Pcg64::seed_from_u64(11);
     let (mut proven, mut refuted, mut open) = (0, 0, 0);
     for _ in 0..150 {

@@ -66,7 +66,7 @@ fn capacity_kept_back_and_zero_weights_stop_a_user() {
 }
 
 #[test]
-fn limits_on_server_classes_stop_where_all_classes_are_closed() {
+fn class_limits_stop_a_user_if_all_its_classes_are_closed() {
     let groups = json!([{"name": "outer", "on": {"new": {"limit": {"gpu": 4}}}}, {"name": "inner", "parent": "outer"}]);
     // Old servers have free capacity.
     let x = explained(&groups, &json!({"tasks": {"x": {"new": 2}}}), 0);

@@ -108,7 +108,7 @@ fn class_limits_have_prices() {
 
 /// A limit of 0 closes its classes, which needs no price as a proof.
 #[test]
-fn a_limit_of_zero_needs_no_price() {
+fn a_limit_of_zero_requires_no_price() {
     let problem = TWO_KINDS.replace(r#"{"gpu": 3}"#, r#"{"gpu": 0}"#);
     let (claim, text) = of_texts(&problem, r#"{"x": {"old": 5}, "y": {"old": 5}}"#);
     assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));

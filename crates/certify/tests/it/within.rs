@@ -152,7 +152,7 @@ fn optimality_of_whole_tasks_respects_limits() {
 
 /// The queues of the documentation.
 #[test]
-fn three_teams_are_served_as_well_as_their_limits_allow() {
+fn three_teams_get_an_optimal_allocation_within_their_limits() {
     let text = include_str!("../../../../examples/queues.json");
     let problem = Source { name: "queues", text }.problem().unwrap();
     let tree = filled(&problem);

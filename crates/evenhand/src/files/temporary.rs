@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_locked_once_until_it_is_free() {
+    fn a_file_has_at_most_one_lock() {
         let folder = tempfile::tempdir().unwrap();
         let locked = |name: &str| lock(folder.path(), OsStr::new(name)).unwrap();
         let first = locked("a").unwrap();

@@ -259,7 +259,7 @@ fn what_if_lists_tasks_that_would_start() {
 }
 
 #[test]
-fn pods_beyond_the_number_that_a_node_runs_do_not_start() {
+fn pods_beyond_the_limit_of_a_node_do_not_start() {
     let found = verdict(&snapshot("f39-kubernetes-too-many-pods"), 1);
     assert!(could_start(&found).is_empty(), "{found}");
     assert_eq!(verdict(&snapshot("f28-yunikorn-64"), 1)["below_fair_share"], json!(["root.q1", "root.q2"]));

@@ -97,7 +97,7 @@ fn written_answers_can_be_certified_and_checked() {
 }
 
 #[test]
-fn an_allocation_that_is_not_fair_is_refuted() {
+fn an_unfair_allocation_is_refuted() {
     let folder = Folder::with(POOL);
     let tasks = r#"{"kind": "allocation", "tasks": {"a": {"pool": "9/10"}, "b": {"pool": "1/10"},
         "c": {"pool": "1/10"}}}"#;

@@ -55,7 +55,7 @@ fn prices_below_the_least_double_cause_no_division_by_zero() {
 }
 
 #[test]
-fn certificates_of_version_1_are_refused_as_such() {
+fn certificates_of_version_1_are_refused() {
     for name in [
         "pareto-contradiction-yes.cert.json",
         "pareto-contradiction-no.cert.json",
@@ -90,7 +90,7 @@ fn an_infeasible_allocation_has_the_same_verdict_everywhere() {
 }
 
 #[test]
-fn no_verdict_depends_on_the_order_of_resources() {
+fn verdicts_do_not_depend_on_the_order_of_resources() {
     let x = r#"{"kind": "allocation", "tasks": {"a": {"s": "5/2"}, "b": {"s": "3/2", "t": 1}}}"#;
     let mut found = Vec::new();
     for name in ["bottleneck-order-x.json", "bottleneck-order-y.json"] {

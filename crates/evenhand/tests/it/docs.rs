@@ -100,7 +100,7 @@ fn cited_place(kind: &str, name: &str) -> Option<String> {
 
 /// Every section, fact and theorem of the theory that a comment cites exists.
 #[test]
-fn citations_of_the_theory_resolve() {
+fn citations_of_the_theory_name_existing_sections() {
     let theory = theory();
     let mut cited = 0;
     for folder in ["crates", "solvers", "verification", "fuzz", "benches"] {

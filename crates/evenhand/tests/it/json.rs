@@ -324,7 +324,7 @@ const WARNING: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "gp
     "users": [{"name": "u", "demand": {"gpu": 1}}, {"name": "v", "demand": {"cpu": 1}}]}"#;
 
 #[test]
-fn warnings_go_to_standard_error_and_quiet_silences_them() {
+fn warnings_are_written_to_standard_error_unless_quiet() {
     let folder = Folder::with(WARNING);
     folder.solve("drfh", true, "a.json");
     for arguments in [

@@ -37,7 +37,7 @@ fn limited(folder: &Folder, limit: &str, arguments: &str) -> Output {
 }
 
 #[test]
-fn files_that_may_not_grow_are_named() {
+fn errors_name_files_that_exceed_the_size_limit() {
     let folder = Folder::with(FIGURE_1);
     folder.write("grid.json", r#"{"kind": "sweep", "problems": ["problem.json"], "mechanisms": ["drfh"]}"#);
     for (arguments, file) in [

@@ -49,7 +49,7 @@ fn volcano_3948_needs_one_migration() {
 }
 
 #[test]
-fn the_answer_comes_first() {
+fn output_starts_with_the_answer() {
     let folder = jagged();
     let text = folder.run(&["moves", "snap.json", "--for", "training"]).ends_with(0).stdout;
     let first = "team/train-0 of training could start on n3 after 2 migrations. Fewer do not suffice.\n";

@@ -107,7 +107,7 @@ fn the_available_package_manager_installs_missing_tools() {
 
 /// Brew works without root, and is not asked for the tools that Apple provides.
 #[test]
-fn on_macos_brew_installs() {
+fn brew_installs_missing_tools_on_macos() {
     let machine = Machine::new("1.95.0-nightly");
     machine.manager("brew");
     std::fs::remove_file(machine.at("bin/uname")).unwrap();

@@ -106,7 +106,7 @@ fn an_audit_respects_the_stated_premises() {
 }
 
 #[test]
-fn lemma_1_fails_unless_ties_go_against_the_liar() {
+fn lemma_1_fails_unless_ties_are_broken_against_the_liar() {
     let folder = Folder::new();
     let found = folder.run(&["reproduce", "ps-dsf.lemma-1", "--format", "json"]).ends_with(0).json();
     let entry = &found["entries"][0];
@@ -232,7 +232,7 @@ fn the_gap_of_a_fair_sum_bounds_every_user() {
 }
 
 #[test]
-fn servers_that_know_old_totals_settle() {
+fn servers_with_stale_totals_converge() {
     for name in ["e4.json", "e6.json"] {
         let folder = Folder::new();
         let document = folder.run(&["simulate", &case(name), "--format", "json"]).ends_with(0).json();
@@ -242,7 +242,7 @@ fn servers_that_know_old_totals_settle() {
 }
 
 #[test]
-fn serving_by_the_least_gap_settles_where_resources_run_out_by_turns() {
+fn serving_by_the_least_gap_converges_if_resources_alternate() {
     let folder = Folder::new();
     folder.run(&["simulate", &case("lg.json"), "-o", "out"]).ends_with(0);
     let series = folder.read("out/series.csv");

@@ -51,7 +51,7 @@ fn output_starts_with_the_answer() {
 }
 
 #[test]
-fn numbers_are_exact_where_powers_are() {
+fn numbers_with_rational_powers_are_exact() {
     let folder = folder();
     let json = |call: &str| {
         let words: Vec<&str> = call.split(' ').chain(["--format", "json"]).collect();

@@ -82,7 +82,7 @@ fn kueue_746_lacks_quota() {
 }
 
 #[test]
-fn kueue_borrowing_names_the_limit_that_counts() {
+fn kueue_borrowing_names_the_binding_limit() {
     let folder = imported("kueue", "f11-kueue-borrowing");
     // 12 more cpu would exceed what the queues of the cohort have together, and one task of the other queue stands in the way.
     let found = explained(&folder, "ns/w", 1);

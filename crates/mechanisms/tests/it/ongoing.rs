@@ -265,7 +265,7 @@ fn long_runs_place_the_same_tasks_as_the_plain_scan() {
 /// Checks clusters with so many users and servers that sets of users have several words and servers have
 /// several blocks. Complete fillings alternate with single events.
 #[test]
-fn many_users_and_servers_are_filled_as_by_the_scan() {
+fn many_users_and_servers_are_filled_as_by_the_plain_scan() {
     use ServerRule::{BestFit, FirstFit};
     let named = |amounts: [u64; 2]| {
         ["cpu", "memory"].map(str::to_owned).into_iter().zip(amounts.map(Rational::from)).collect::<Vec<_>>()
@@ -330,7 +330,7 @@ fn many_users_and_servers_are_filled_as_by_the_scan() {
 
 /// Checks that the first filling is the filling of `fill` if all tasks are present from the start.
 #[test]
-fn the_first_filling_is_that_of_the_mechanism() {
+fn the_first_filling_equals_the_mechanism() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "s1", "capacity": {"cpu": 100, "memory": 30}},
                     {"name": "s2", "capacity": {"cpu": 30, "memory": 100}}],

@@ -146,7 +146,7 @@ fn asynchronously(problem: &Problem, random: &mut Pcg64Mcg, part: f64) -> f64 {
 }
 
 #[test]
-fn servers_that_act_on_stale_totals_mostly_agree_in_the_end() {
+fn servers_with_stale_totals_mostly_converge() {
     let mut counts = [0, 0];
     const INSTANCES: u64 = 100;
     for seed in 0..INSTANCES {

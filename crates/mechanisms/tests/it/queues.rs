@@ -144,7 +144,7 @@ fn follow_among(
 }
 
 #[test]
-fn decisions_are_those_of_a_plain_scan() {
+fn decisions_agree_with_a_plain_scan() {
     let mut counts = [(0, 0); MODES.len()];
     for seed in 0..250 {
         let mut document = random(&mut Pcg64::seed_from_u64(seed));
@@ -171,7 +171,7 @@ fn decisions_are_those_of_a_plain_scan() {
 /// Checks runs that are so long that cached states are discarded meanwhile: at most some thousand states of
 /// each branch are kept.
 #[test]
-fn long_runs_are_those_of_a_plain_scan() {
+fn long_runs_agree_with_a_plain_scan() {
     let mut counts = (0, 0);
     for seed in 0..8 {
         let document = random(&mut Pcg64::seed_from_u64(9000 + seed));

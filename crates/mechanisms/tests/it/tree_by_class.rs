@@ -67,7 +67,7 @@ fn agrees_with_a_filling_from_the_definition() {
 }
 
 #[test]
-fn whole_tasks_are_placed_as_the_definition_says() {
+fn whole_tasks_are_placed_as_by_the_definition() {
     let mut placed = 0;
     for seed in 0..200 {
         let mut rng = Pcg64::seed_from_u64(seed);

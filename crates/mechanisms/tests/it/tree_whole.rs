@@ -50,7 +50,7 @@ fn random(rng: &mut Pcg64) -> Value {
 const TIES: [(Ties, bool); 2] = [(Ties::Low, false), (Ties::High, true)];
 
 #[test]
-fn decisions_are_those_of_a_plain_scan() {
+fn decisions_agree_with_a_plain_scan() {
     let mut gangs = 0;
     for seed in 0..300 {
         let document = random(&mut Pcg64::seed_from_u64(seed));
@@ -73,7 +73,7 @@ fn decisions_are_those_of_a_plain_scan() {
 /// Checks best fit, first fit, limits on server classes, and the shares of schedulers, which the scan reads
 /// from the file.
 #[test]
-fn decisions_with_best_fit_class_limits_and_rules_are_those_of_a_scan() {
+fn decisions_with_best_fit_class_limits_and_rules_agree_with_a_scan() {
     let rules = [
         (None, None),
         (Some(Rule::Hdrf), Some(json!({}))),
@@ -164,7 +164,7 @@ fn priorities_count_only_above_the_guarantee() {
 }
 
 #[test]
-fn gangs_need_no_groups() {
+fn gangs_are_supported_without_groups() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "node", "count": 5, "capacity": {"gpu": 1}}],
         "users": [{"name": "x", "gang": 2, "demand": {"gpu": 1}}, {"name": "y", "gang": 2, "demand": {"gpu": 1}}]}));

@@ -182,7 +182,7 @@ fn writes_exact_numbers_as_strings() {
 }
 
 #[test]
-fn writes_floating_point_as_numbers_and_time_shared_classes_with_their_time() {
+fn writes_floating_point_as_numbers_and_the_time_of_time_shared_classes() {
     let problem = problem();
     let mut allocation = Allocation::empty(2, Sharing::Tdm);
     allocation.tasks[1] = vec![(1, Rational::from((1, 10)))];

@@ -63,7 +63,7 @@ fn accepts_no_users_and_servers_without_capacity() {
 }
 
 #[test]
-fn a_class_of_rates_needs_no_capacity() {
+fn a_time_shared_class_requires_no_capacity() {
     let rates = r#"{"name":"a","gamma":{"pool":"3/2"}}"#;
     assert!(read(&with(r#"{"name":"pool"}"#, rates)).unwrap().servers()[0].is_time_shared());
     refuses(&with(r#"{"name":"pool"}"#, USER), "p.json:2:12: servers[0]: the field `capacity` is missing");
@@ -232,7 +232,7 @@ fn faults_of_numbers_name_their_place() {
 }
 
 #[test]
-fn the_span_is_that_of_the_offending_value() {
+fn errors_have_the_span_of_the_offending_value() {
     let text = with(POOL, r#"{"name":"a","demand":{"cpu":-17}}"#);
     let error = Source { name: "-", text: &text }.problem().unwrap_err();
     assert_eq!(&text[error.offset..error.offset + error.length], "-17");

@@ -21,7 +21,7 @@ fn errors_name_a_missing_file() {
 }
 
 #[test]
-fn messages_stay_on_one_line() {
+fn messages_have_one_line() {
     let text = r#"{"kind": "allocation-problem", "a\n\u001bb": 1}"#;
     let error = Source { name: "p.json", text }.problem().unwrap_err().to_string();
     assert!(!error.contains(char::is_control), "{error:?}");

@@ -88,7 +88,7 @@ fn a_gang_is_charged_for_its_servers() {
 }
 
 #[test]
-fn running_times_that_are_drawn_for_a_gang_are_charged() {
+fn random_running_times_of_a_gang_are_charged() {
     let user = json!({"name": "u", "demand": {"cpu": "1e-13"}, "gang": 1_000_000_000_000_u64,
         "jobs": [{"at": 0, "tasks": 1_000_000_000_000_u64, "duration": {"exponential": 1}}]});
     let exceeded = within_limits(&one_server(user, json!({"policy": {"tree": {}}}))).unwrap_err();
@@ -96,7 +96,7 @@ fn running_times_that_are_drawn_for_a_gang_are_charged() {
 }
 
 #[test]
-fn tasks_that_take_no_time_end_within_limits() {
+fn tasks_of_duration_zero_end_within_limits() {
     let user = json!({"name": "u", "demand": {"cpu": 1},
         "jobs": [{"at": 0, "tasks": 1_000_000_000_000_u64, "duration": 0}]});
     let exceeded = within_limits(&one_server(user, json!({}))).unwrap_err();

@@ -74,7 +74,7 @@ fn cluster() -> Problem {
 const AWAY: [Absence; 1] = [Absence { user: 3, from: 20.0, to: 40.0 }];
 
 #[test]
-fn fresh_reports_lead_to_the_exact_allocation() {
+fn fresh_reports_converge_to_the_exact_allocation() {
     for random_phases in [false, true] {
         let network = Network { random_phases, ..Network::default() };
         let states = follow(&cluster(), &AWAY, network, (60.0, 1.0), 5, None).unwrap().0;

@@ -94,7 +94,7 @@ fn no_table_or_figure_is_missing() {
 
 /// Checks that every table and figure has its own name, and that those of one paper give files and parts of one page.
 #[test]
-fn an_album_shows_pictures_and_values_side_by_side() {
+fn an_album_shows_pictures_next_to_values() {
     let all = exhibits();
     let mut ids: Vec<&str> = all.iter().map(|exhibit| exhibit.id).collect();
     ids.sort_unstable();

@@ -145,7 +145,7 @@ const FROZEN: &str = r#"{"kind": "allocation-problem", "resources": ["r0", "r1",
     {"name": "m", "demand": {"r0": "19/4", "r2": 2, "r3": 34}}]}"#;
 
 #[test]
-fn a_frozen_level_that_rounding_puts_out_of_reach_is_no_error() {
+fn a_frozen_level_missed_by_rounding_is_no_error() {
     let problem = Source { name: "frozen.json", text: FROZEN }.problem().expect("a problem");
     let found = intervals(&problem, Share::Dominant, late(Settings::default().small)).expect("intervals");
     assert!(is_narrow(&found), "{}", found.width());

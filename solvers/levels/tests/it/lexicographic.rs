@@ -359,7 +359,7 @@ fn the_reference_solves_textbook_examples() {
 
 /// Users on few classes. Some of them are blocked only by themselves, and others only seem to be.
 #[test]
-fn users_that_are_blocked_by_themselves() {
+fn users_blocked_only_by_themselves_are_solved() {
     for seed in 0..400 {
         let mut noise = Noise::new(seed);
         let (n_classes, n_resources) = (3 + noise.below(7), 1 + noise.below(2));

@@ -104,7 +104,7 @@ fn enumerated_sets_of_random_problems_are_njc() {
 
 /// Every NJC allocation that `member` finds on a random face lies in an enumerated polytope.
 #[test]
-fn every_face_lies_in_the_set() {
+fn every_face_lies_in_an_enumerated_polytope() {
     let strategy = (
         prop_oneof![2 => random(POOL), 1 => random(CLUSTER)],
         sharing(),

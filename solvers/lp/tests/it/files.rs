@@ -55,7 +55,7 @@ fn reads_rows_ranges_bounds_and_a_constant() {
 }
 
 #[test]
-fn a_programme_that_is_written_is_read_again() {
+fn a_written_programme_is_read_again() {
     let mut model = small();
     model.columns[0].is_integer = true;
     model.columns[1].bounds = Bounds::between(q("-7/4"), q("-1/1000"));
@@ -212,7 +212,7 @@ fn faults_of_an_lp_file_name_their_line() {
 }
 
 #[test]
-fn json_numbers_are_the_decimals_that_are_written() {
+fn json_numbers_are_read_as_exact_decimals() {
     let text = "{\"kind\": \"linear-programme\", \"direction\": \"minimise\", \"rows\": [{\"name\": \"r\", \"lower\": 0.12345678901234567890123}],
         \"columns\": [{\"name\": \"x\", \"cost\": 1, \"entries\": {\"r\": 1}}]}";
     let model = read("a.json", text).unwrap();

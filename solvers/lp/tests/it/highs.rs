@@ -44,7 +44,7 @@ const WYNDOR: [(&[f64], f64, f64); 3] = [
 ];
 
 #[test]
-fn numbers_that_are_not_finite_are_refused() {
+fn infinite_numbers_and_nan_are_refused() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut block = ColumnBlock::default();
         assert_eq!(block.push(bad, []), Err(LpError::NotFinite), "a cost of {bad}");

@@ -262,7 +262,7 @@ fn certificates_are_accepted_and_damaged_ones_are_judged_correctly() {
 }
 
 #[test]
-fn a_programme_is_read_as_it_was_written() {
+fn programmes_survive_writing_and_reading() {
     for seed in 0..200 {
         let model = programme(seed);
         let text = json::write(&model);

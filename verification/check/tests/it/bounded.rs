@@ -114,7 +114,7 @@ fn identical_users_with_long_numbers_are_compared_within_the_budget() {
 /// There are as many demands as users, and no bundle is within another. A comparison of all bundles is rejected before
 /// the first comparison.
 #[test]
-fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
+fn too_many_different_users_are_refused_before_comparison() {
     const USERS: usize = 26_000;
     let of_each = |what: &dyn Fn(usize) -> String| joined(USERS, what);
     let names: Vec<String> = (0..16).map(|r| format!("r{r}")).collect();

@@ -26,7 +26,7 @@ fn one_less(server: &str, holds: bool, margin: &str, gain: &str) -> String {
 }
 
 #[test]
-fn ef1_takes_away_the_task_that_is_worth_most() {
+fn ef1_removes_the_most_valuable_task() {
     assert_eq!(found(one_less("far", true, "0", "")).reason, None);
     // Without the task on `near`, B is still envied. But this does not violate the axiom, because the task on `far` may
     // be removed.
@@ -37,7 +37,7 @@ fn ef1_takes_away_the_task_that_is_worth_most() {
 /// The task is on a single server of a class whose time is shared. The server has none of the resource that the task
 /// demands.
 #[test]
-fn a_task_that_cannot_run_takes_no_time() {
+fn a_task_that_cannot_run_uses_no_time() {
     let text = r#"{"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem",
           "resources": ["cpu", "memory"], "servers": [{"name": "s", "capacity": {"memory": 1}}],
           "users": [{"name": "A", "demand": {"cpu": 1}}, {"name": "B", "demand": {"memory": 1}}]},

@@ -105,7 +105,7 @@ fn feasibility_names_the_tightest_limit() {
 }
 
 #[test]
-fn a_time_shared_server_has_one_row() {
+fn a_time_shared_server_has_a_single_row() {
     let problem = figure_1();
     let mut x = allocation(&problem, r#"{"user 1": {"high-memory": 5}, "user 2": {"high-memory": 1}}"#);
     x.sharing = evenhand_problem::Sharing::Tdm;

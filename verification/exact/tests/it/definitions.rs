@@ -58,7 +58,7 @@ fn users_without_tasks_do_not_load_a_server() {
 /// Evidence that follows from the allocation alone is written for people. The claim is judged by its margin, whatever
 /// this evidence says.
 #[test]
-fn evidence_that_is_not_needed_is_not_read() {
+fn unneeded_evidence_is_not_read() {
     let two = examples::figure_1();
     let x = examples::figure_1_fair(&two);
     for axiom in

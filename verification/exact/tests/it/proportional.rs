@@ -124,7 +124,7 @@ fn too_many_roots_are_refused() {
 }
 
 #[test]
-fn parameters_belong_to_their_axioms() {
+fn axioms_refuse_parameters_of_other_axioms() {
     let pool = pool();
     let x = allocation(&pool, "{}");
     let instance = Instance::new(&pool, &x).unwrap();

@@ -73,7 +73,7 @@ fn stated_configurations_are_compared_by_the_jobs_that_they_allow() {
 }
 
 #[test]
-fn worst_loads_are_about_types_whatever_their_loads() {
+fn worst_loads_do_not_depend_on_stated_loads() {
     let certificate = worst::certificate(
         &reservations::intro(&[Rational::new(), Rational::new(), Rational::new()]),
         Method::Tables,

@@ -81,7 +81,7 @@ fn errors_name_the_column() {
 
 /// A waiting task may fit on a server, but not into the rounded capacity of its class.
 #[test]
-fn a_task_that_fits_only_before_rounding_stays_a_user() {
+fn a_task_that_fits_only_before_rounding_is_kept() {
     let servers = "server,count,cpu\nn1,1,100\nn2,1,101\nn3,1,101\nn4,1,100.5\n";
     let tasks = |cpu: &str| format!("task,team,server,cpu\nbig,a,n1,100\nsmall,a,,1\nexact,b,,{cpu}\n");
     let read = |cpu: &str| import(System::Csv, &[("s", servers), ("k", &tasks(cpu))], "3/200").unwrap();

@@ -71,7 +71,7 @@ fn computes_effective_requests_of_pods() {
 }
 
 #[test]
-fn selectors_affinity_and_taints_decide_where() {
+fn selectors_affinity_and_taints_restrict_server_classes() {
     let taint =
         |effect: &str| format!(r#""taints": [{{"key": "gpu", "value": "yes", "effect": "{effect}"}}]"#);
     let nodes = [

@@ -156,7 +156,7 @@ fn admitted_work_without_pods_has_no_server() {
 }
 
 #[test]
-fn tasks_that_may_not_start_are_named() {
+fn tasks_held_from_starting_are_named() {
     let mut items = cluster("v1beta1");
     items[8]["spec"]["stopPolicy"] = json!("Hold");
     items[14]["spec"]["active"] = json!(false);

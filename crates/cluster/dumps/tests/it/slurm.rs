@@ -83,7 +83,7 @@ fn array(tasks: &str) -> String {
 }
 
 #[test]
-fn partitions_features_types_and_nodes_decide_where() {
+fn partitions_features_types_and_nodes_restrict_server_classes() {
     let changed = |id: &str, from: &str, to: &str| job(id, "").replace(from, to);
     let jobs = [
         job("1", "Features=fast|slow"),

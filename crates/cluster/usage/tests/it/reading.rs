@@ -137,7 +137,7 @@ const SREPORT: &str = "---------------------------------------------------------
     demo|bio|eve|Eve|gres/gpu|86400\n";
 
 #[test]
-fn sreport_is_read_as_averages_of_users() {
+fn sreport_is_read_as_average_usage_of_users() {
     let history = read(SREPORT).unwrap();
     assert_eq!((&history.queues[..], history.n_rows), (&["physics".to_owned(), "bio".to_owned()][..], 3));
     assert_eq!(history.resources, ["gres/gpu"]);

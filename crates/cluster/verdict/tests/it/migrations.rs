@@ -158,7 +158,7 @@ fn volcano_3948_one_migration_makes_another_possible() {
 }
 
 #[test]
-fn a_job_that_starts_now_moves_nothing() {
+fn a_job_that_could_start_needs_no_migration() {
     let users = json!([{"name": "small", "demand": {"gpu": 2}, "tasks": 12},
                        {"name": "job", "demand": {"gpu": 4}, "tasks": 1}]);
     let of = fresh(&users, 8, &[json!({"small": 3}), json!({"small": 2})]);

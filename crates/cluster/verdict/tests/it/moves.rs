@@ -94,7 +94,7 @@ fn moves_need_servers_and_whole_tasks() {
 }
 
 #[test]
-fn random_moves_are_replayed_and_leave_no_further_queue_below() {
+fn random_moves_are_replayed_and_put_no_other_queue_below_its_share() {
     let (mut moving, mut fewest, mut left) = (0, 0, 0);
     for seed in 0..300 {
         let (problem, allocation) = random(seed);

@@ -76,7 +76,7 @@ fn a_task_counts_at_the_least_value_of_its_classes() {
 }
 
 #[test]
-fn a_task_that_may_run_everywhere_counts_at_the_least_value() {
+fn a_task_without_restrictions_counts_at_the_least_value() {
     let servers = json!([{"name": "t4", "capacity": {"gpu": 4}}, {"name": "a100", "capacity": {"gpu": 4}}]);
     let groups = json!([{"name": "x"}]);
     let users = json!([{"name": "any", "group": "x", "demand": {"gpu": 1}, "tasks": 90}]);

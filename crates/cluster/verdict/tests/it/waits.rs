@@ -129,7 +129,7 @@ fn exponential_times_have_the_known_mean() {
 }
 
 #[test]
-fn limits_come_from_the_snapshot() {
+fn time_limits_are_read_from_the_snapshot() {
     let mut of = small();
     of.running = vec![evenhand_problem::snapshot::Running {
         user: 0,
@@ -179,7 +179,7 @@ fn admitted_tasks_hold_their_quota_and_get_servers_first() {
 }
 
 #[test]
-fn errors_name_what_is_missing() {
+fn errors_name_missing_data() {
     let of = small();
     let none = Settings { durations: Durations::default(), ..settings(Law::Limits) };
     let error = Waits::new(&of, &none).unwrap_err();

@@ -117,7 +117,7 @@ fn half_a_dump_gives_no_verdict() {
 }
 
 #[test]
-fn a_limit_is_a_failure_of_the_round() {
+fn an_exceeded_limit_fails_the_round() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("snap.json"), CLUSTER).unwrap();
     let mut watch = Watch::new(settings(script(folder.path(), "cat snap.json")), None);
@@ -149,7 +149,7 @@ fn the_last_verdict_is_shown_with_its_age_after_a_failure() {
 }
 
 #[test]
-fn systems_have_commands_that_only_read() {
+fn commands_of_systems_only_read() {
     for (name, _) in System::NAMES {
         let system: System = name.parse().unwrap();
         match system::commands(system) {

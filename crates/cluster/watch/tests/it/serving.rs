@@ -72,7 +72,7 @@ impl Drop for Served {
 }
 
 #[test]
-fn every_address_answers() {
+fn every_address_returns_its_document() {
     let mut served = Served::new(3);
     let page = served.get("/", 200, "text/html");
     assert!(

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_is_that_of_rationals() {
+    fn arithmetic_agrees_with_rationals() {
         assert!(close(&(&wide(1, 3) + &wide(-7, 11)), &wide(-10, 33)));
         assert!(close(&(&wide(1, 3) * &wide(-7, 11)), &wide(-7, 33)));
         assert!(close(&(&wide(1, 3) / &wide(-7, 11)), &wide(-11, 21)));

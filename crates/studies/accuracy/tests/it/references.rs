@@ -197,7 +197,7 @@ fn enclosed(weight: &Rational, level: &Rational, alpha: &Rational) -> [Rational;
 
 /// Compares the reference with the mechanism's answer, which has its own gap and is computed in other steps.
 #[test]
-fn the_mechanism_agrees_where_newton_was_used() {
+fn references_by_newton_agree_with_the_mechanism() {
     let mut compared = 0;
     for case in small().into_iter().filter(|case| case.kind.is_sum()) {
         let reference = references::of(&case).unwrap();

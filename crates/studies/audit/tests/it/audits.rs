@@ -57,7 +57,7 @@ fn guaranteed_axioms_are_never_violated() {
 /// DRF on one server is strategy-proof. It is population monotone if all demands are positive (Ghodsi and others,
 /// 2011), but not with zeros. It is not resource monotone. Serving as many tasks as possible is not strategy-proof.
 #[test]
-fn properties_of_mechanisms_are_refuted_where_they_fail() {
+fn properties_that_fail_are_refuted() {
     let probe = |name: &str| {
         let instances = 150;
         audit(&Settings { properties: Property::ALL.to_vec(), instances, ..settings(name) }, |_| ()).unwrap()
