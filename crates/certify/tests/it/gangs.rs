@@ -20,7 +20,7 @@ fn read(problem: &str) -> Problem {
 }
 
 /// Returns the claim about an allocation with these placements.
-fn of_texts(problem: &Problem, placements: &str) -> (Claim, String) {
+fn claim_on_placements(problem: &Problem, placements: &str) -> (Claim, String) {
     let text = format!(r#"{{"kind": "allocation", "arithmetic": "exact", "placements": {placements}}}"#);
     let allocation = Source { name: "x", text: &text }.allocation(problem).unwrap().allocation;
     judged(problem, &allocation)
@@ -43,7 +43,10 @@ fn judge(group: &str, x: &str, y: [u32; 3]) -> (Claim, String) {
         format!(r#"{{"server": "{server}", "index": {index}, "tasks": {{"y": {tasks}}}}}"#)
     };
     let servers = [("old", 0), ("old", 1), ("new", 0)];
-    of_texts(&problem, &format!("[{}]", y.into_iter().zip(servers).map(on).collect::<Vec<_>>().join(", ")))
+    claim_on_placements(
+        &problem,
+        &format!("[{}]", y.into_iter().zip(servers).map(on).collect::<Vec<_>>().join(", ")),
+    )
 }
 
 #[track_caller]
@@ -89,7 +92,11 @@ fn an_incomplete_gang_is_not_pending() {
                 "servers": [{{"name": "pool", "count": 3, "capacity": {{"gpu": 4}}}}],
                 "users": [{{"name": "x", "demand": {{"gpu": 2}}{gang}, "tasks": {tasks}}}]}}"#
         ));
-        of_texts(&problem, &format!(r#"[{{"server": "pool", "index": 0, "tasks": {{"x": {run}}}}}]"#)).0
+        claim_on_placements(
+            &problem,
+            &format!(r#"[{{"server": "pool", "index": 0, "tasks": {{"x": {run}}}}}]"#),
+        )
+        .0
     };
     let pair = r#", "gang": 2"#;
     for (gang, tasks, run, holds) in
@@ -145,8 +152,8 @@ fn only_limits_for_whole_gangs_matter() {
                 "users": [{{"name": "x", "group": "a", "gang": 3, "demand": {{"gpu": 2}}}}]}}"#
         ))
     };
-    assert_holds(&of_texts(&kept(1), "[]").0, true);
-    assert_holds(&of_texts(&kept(2), "[]").0, false);
+    assert_holds(&claim_on_placements(&kept(1), "[]").0, true);
+    assert_holds(&claim_on_placements(&kept(2), "[]").0, false);
 }
 
 /// The search over classes must backtrack: the first class uses too much of the second limit.
@@ -165,12 +172,12 @@ fn the_search_over_classes_backtracks() {
     };
     // 2 tasks on `a` and 2 on `b` use 10 of both limits. No other distribution of four tasks fits, and no five tasks
     // fit.
-    let (claim, _) = of_texts(&problem(4), "[]");
+    let (claim, _) = claim_on_placements(&problem(4), "[]");
     assert_holds(&claim, false);
     let Evidence::Room(room) = claim.evidence else { panic!() };
     let all: u64 = room.by_class.iter().map(|(_, tasks)| tasks).sum();
     assert_eq!(all, 4);
-    assert_holds(&of_texts(&problem(5), "[]").0, true);
+    assert_holds(&claim_on_placements(&problem(5), "[]").0, true);
 }
 
 /// A gang of 10^12 tasks on 10^12 servers is counted, not enumerated.

@@ -20,7 +20,7 @@ fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
     common::judged(problem, allocation, Axiom::WorkConserving, &Rational::new())
 }
 
-fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
+fn claim_on_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::WorkConserving)
 }
 
@@ -39,7 +39,7 @@ fn a_limit_stops_only_users_of_its_group() {
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}},
                      {"name": "in b", "group": "b", "demand": {"gpu": 2}, "tasks": 2}]"#,
     );
-    let (claim, text) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 2}}"#);
+    let (claim, text) = claim_on_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 2}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let stopped = vec![(0, Stop::Limit { group: 0, resource: 0 })];
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
@@ -56,10 +56,10 @@ fn a_limit_stops_only_users_of_its_group() {
         assert_eq!(matches!(found, Finding::Refused(_)), is_read, "{from}: {found:?}");
     }
     // The limit leaves one GPU, which is one task of 10, and `in b` has all its tasks.
-    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}, "in b": {"pool": 2}}"#);
+    let (claim, _) = claim_on_texts(&problem, r#"{"in a": {"pool": 3}, "in b": {"pool": 2}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 10)))));
     // `in b` lacks half of its tasks, whatever `a` uses.
-    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
+    let (claim, _) = claim_on_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
 }
 
@@ -74,13 +74,13 @@ fn capacity_kept_back_is_not_wasted() {
     );
     // 5 of the 6 are kept back, and 2 of these 5 are used. The others may have at most 4 and 1.
     let (claim, _) =
-        of_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+        claim_on_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     let stopped = vec![(1, Stop::KeptBack { resource: 0 })];
     assert_eq!(claim.holds, Some(true));
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
     // The group that keeps capacity back may use it.
     let (claim, _) =
-        of_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+        claim_on_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
 }
 
@@ -92,12 +92,12 @@ fn a_group_of_weight_0_gets_only_its_guarantee() {
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}},
                      {"name": "in b", "group": "b", "demand": {"gpu": 1}}]"#,
     );
-    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}}"#);
+    let (claim, _) = claim_on_texts(&problem, r#"{"in a": {"pool": 3}}"#);
     let stopped = vec![(0, Stop::Guarantee { group: 0, resource: 0 }), (1, Stop::Weight { group: 1 })];
     assert_eq!(claim.holds, Some(true));
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
     let last = problem.replace("never", "last");
-    let (claim, _) = of_texts(&last, r#"{"in a": {"pool": 3}}"#);
+    let (claim, _) = claim_on_texts(&last, r#"{"in a": {"pool": 3}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-7, 10)))));
 }
 
@@ -107,9 +107,9 @@ fn work_conservation_does_not_apply_to_time_sharing() {
         r#""groups": [{"name": "a", "limit": {"gpu": 4}}],
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}, "gamma": {"pool": 3}}]"#,
     );
-    assert_eq!(of_texts(&problem, "{}").0.holds, None);
+    assert_eq!(claim_on_texts(&problem, "{}").0.holds, None);
     let free = problem.replace(r#", "limit": {"gpu": 4}"#, "");
-    assert_eq!(of_texts(&free, "{}").0.holds, Some(false));
+    assert_eq!(claim_on_texts(&free, "{}").0.holds, Some(false));
 }
 
 /// Groups count the base demand of 1, while the pool of ten counts the demand of 2 on its class.
@@ -120,7 +120,7 @@ fn groups_count_base_demands_and_classes_their_own_demands() {
             r#""groups": [{{"name": "a"{group}}}, {{"name": "b", "guarantee": {{"gpu": 7}}}}],
                "users": [{{"name": "x", "group": "a", "demand": {{"gpu": 1}}, "demand_on": {{"pool": {{"gpu": 2}}}}}}]"#
         ));
-        let (claim, _) = of_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
+        let (claim, _) = claim_on_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
         (claim.holds.unwrap(), claim.margin.unwrap() * 5)
     };
     let of = |holds: bool, tasks: i32| (holds, Rational::from(tasks));
@@ -137,7 +137,7 @@ fn groups_count_base_demands_and_classes_their_own_demands() {
             r#""groups": [{"name": "a"}, {"name": "b", "guarantee": {"gpu": 7}, "lend": {"gpu": 0}}],
                "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}, "demand_on": {"pool": {"gpu": 2}}}]"#,
         );
-        let (claim, _) = of_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
+        let (claim, _) = claim_on_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
         (claim.holds.unwrap(), claim.margin.unwrap() * 5)
     };
     assert_eq!((keeps(2), keeps(3)), (of(false, -1), of(true, 0)));

@@ -21,7 +21,7 @@ fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
     common::judged(problem, allocation, Axiom::Tree, &Rational::new())
 }
 
-fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
+fn claim_on_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::Tree)
 }
 
@@ -34,7 +34,7 @@ const TWO_CLASSES: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"]
 
 #[test]
 fn prices_prove_which_users_cannot_get_more() {
-    let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+    let (claim, text) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     for (from, to) in [
         // Without its price, `one` would continue. With another price, `one` or `other` would stop earlier.
@@ -51,12 +51,12 @@ fn prices_prove_which_users_cannot_get_more() {
     }
     // `one` has 3 of the 4 tasks that it would have alone, which is a quarter too few. `other` lacks one task of 10,
     // which is a smaller fraction.
-    let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
+    let (claim, text) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
     let damaged = text.replace(r#""holds":false"#, r#""holds":true"#);
     assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     // More tasks than the filling gives are as wrong as fewer tasks.
-    let (claim, _) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"fast": 1, "slow": 6}}"#);
+    let (claim, _) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"fast": 1, "slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
 }
 
@@ -70,7 +70,7 @@ const TWO_KINDS: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
 /// `x` and `y` rise together until the 10 old GPUs are used up and `x` has its 3 new GPUs.
 #[test]
 fn class_limits_have_prices() {
-    let (claim, text) = of_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
+    let (claim, text) = claim_on_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let (rows, price) =
         (r#""prices":[{"old":{"gpu":"1"}}]"#, r#"{"group":"a","on":["new"],"resource":"gpu","price":"1"}"#);
@@ -102,7 +102,7 @@ fn class_limits_have_prices() {
         .replace(rows, r#""prices":[{"old":{"gpu":"1"}},{}]"#)
         .replace(&limits, &format!(r#""limit_prices":[[{price}],[{price}]]"#));
     assert_eq!(agreed_text(&useless), Finding::Accepted, "{useless}");
-    let (claim, _) = of_texts(TWO_KINDS, r#"{"x": {"new": 3}, "y": {"old": 10}}"#);
+    let (claim, _) = claim_on_texts(TWO_KINDS, r#"{"x": {"new": 3}, "y": {"old": 10}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-7, 20)))));
 }
 
@@ -110,10 +110,10 @@ fn class_limits_have_prices() {
 #[test]
 fn a_limit_of_zero_requires_no_price() {
     let problem = TWO_KINDS.replace(r#"{"gpu": 3}"#, r#"{"gpu": 0}"#);
-    let (claim, text) = of_texts(&problem, r#"{"x": {"old": 5}, "y": {"old": 5}}"#);
+    let (claim, text) = claim_on_texts(&problem, r#"{"x": {"old": 5}, "y": {"old": 5}}"#);
     assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
     let barred = problem.replace(r#""on": {"new""#, r#""on": {"new, old""#);
-    let (claim, text) = of_texts(&barred, r#"{"y": {"old": 10}}"#);
+    let (claim, text) = claim_on_texts(&barred, r#"{"y": {"old": 10}}"#);
     assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
 }
 
@@ -121,7 +121,7 @@ fn a_limit_of_zero_requires_no_price() {
 /// verdict.
 #[test]
 fn too_many_prices_get_no_verdict() {
-    let (_, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+    let (_, text) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     let with = |count: usize| {
         text.replace(r#""prices":[{"fast""#, &format!(r#""prices":[{}{{"fast""#, "{},".repeat(count)))
     };
@@ -141,7 +141,7 @@ fn too_many_class_limits_get_no_verdict() {
         (0..10).map(|i| json!({"name": i.to_string(), "capacity": {"cpu": 1}})).collect();
     let mut problem = json!({"kind": "allocation-problem", "resources": ["cpu"], "servers": servers,
         "groups": [{"name": "a", "on": on.collect::<Vec<_>>()}], "users": users(1000)});
-    let (claim, _) = of_texts(TWO_KINDS, "{}");
+    let (claim, _) = claim_on_texts(TWO_KINDS, "{}");
     let verdict = |problem: &Value| {
         let problem = Source { name: "problem", text: &problem.to_string() }.problem().unwrap();
         let tasks = vec![Vec::new(); problem.n_users()];
@@ -168,7 +168,7 @@ fn tree_axiom_does_not_apply_to_time_or_without_a_base_demand() {
     ] {
         let problem = TWO_CLASSES.replace(stated, other);
         assert_ne!(problem, TWO_CLASSES);
-        assert_eq!(of_texts(&problem, "{}").0.holds, holds);
+        assert_eq!(claim_on_texts(&problem, "{}").0.holds, holds);
     }
 }
 
@@ -180,7 +180,7 @@ fn users_without_groups_get_the_tasks_of_drfh() {
                     {"name": "c", "capacity": {"cpu": 12, "memory": 2}}],
         "users": [{"name": "1", "demand": {"cpu": "1/5", "memory": 1}},
                   {"name": "2", "demand": {"cpu": 1, "memory": "1/5"}}]}"#;
-    let (claim, _) = of_texts(problem, r#"{"1": {"m": 10}, "2": {"c": 10}}"#);
+    let (claim, _) = claim_on_texts(problem, r#"{"1": {"m": 10}, "2": {"c": 10}}"#);
     assert_eq!(claim.holds, Some(true));
 }
 

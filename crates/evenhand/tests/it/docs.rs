@@ -27,7 +27,7 @@ fn read(path: &Path) -> String {
 }
 
 /// Returns each text between two marks.
-fn between<'t>(text: &'t str, before: &'t str, after: &'t str) -> impl Iterator<Item = &'t str> {
+fn texts_between<'t>(text: &'t str, before: &'t str, after: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
 }
 
@@ -48,7 +48,7 @@ fn links_point_to_existing_files() {
     let mut links = 0;
     for path in files(&root(), "md") {
         let text = read(&path);
-        for link in between(&text, "](", ")") {
+        for link in texts_between(&text, "](", ")") {
             let target = link.split('#').next().unwrap();
             if target.is_empty() || target.contains("://") || target.contains(char::is_whitespace) {
                 continue;
@@ -69,7 +69,7 @@ fn the_architecture_names_every_existing_crate() {
     let text = read(&root().join("ARCHITECTURE.md"));
     let is_path =
         |word: &&str| ["crates/", "solvers/", "verification/"].iter().any(|folder| word.starts_with(folder));
-    let named: Vec<&str> = between(&text, "`", "`").filter(is_path).collect();
+    let named: Vec<&str> = texts_between(&text, "`", "`").filter(is_path).collect();
     assert!(named.len() > 40, "{}", named.len());
     for path in named {
         assert!(root().join(path).exists(), "{path} is named in ARCHITECTURE.md");

@@ -190,7 +190,7 @@ fn permuted_rounds_agree_with_golden_cases() {
 }
 
 /// Returns a problem with the CPU and memory of the ten server classes of Table I, each drawn as often as the case says.
-fn drawn(case: &Value, users: &[(usize, [&str; 2])]) -> Problem {
+fn problem_of_drawn_servers(case: &Value, users: &[(usize, [&str; 2])]) -> Problem {
     const TABLE_I: [(&str, &str); 10] = [
         ("0.50", "0.50"),
         ("0.50", "0.25"),
@@ -233,7 +233,7 @@ fn whole_tasks_on_drawn_servers_agree_with_golden_cases() {
         let list = name.trim_end_matches(|c: char| c.is_alphabetic());
         let users: Vec<usize> = serde_json::from_str(list).unwrap();
         let chosen: Vec<(usize, [&str; 2])> = users.iter().map(|&n| (n, USERS[n])).collect();
-        let problem = drawn(&case, &chosen);
+        let problem = problem_of_drawn_servers(&case, &chosen);
         let rule = match name.ends_with("bf") {
             true => Rule { server: ServerRule::BestFit, ..Rule::default() },
             false => Rule::default(),
@@ -257,7 +257,7 @@ fn whole_tasks_on_drawn_servers_agree_with_golden_cases() {
 fn slots_on_drawn_servers_agree_with_golden_cases() {
     let case = case("drfh.slots");
     let users: Vec<(usize, [&str; 2])> = USERS.iter().copied().enumerate().collect();
-    let problem = drawn(&case, &users);
+    let problem = problem_of_drawn_servers(&case, &users);
     for (slots, expected) in case["expected"].as_object().unwrap() {
         let slots: u64 = slots.parse().unwrap();
         let all = slots_of_servers(&problem, slots).into_iter().zip(problem.servers());

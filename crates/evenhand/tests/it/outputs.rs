@@ -13,7 +13,7 @@ const ANYWHERE: &str = r#"{
   "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]
 }"#;
 
-fn given(folder: &Folder, tasks: &Value) {
+fn write_allocation(folder: &Folder, tasks: &Value) {
     folder.write("given.json", json!({"kind": "allocation", "tasks": tasks}).to_string());
 }
 
@@ -119,7 +119,10 @@ fn results_have_pictures() {
 fn polish_adds_an_exact_answer_to_the_given_one() {
     let folder = Folder::with(ANYWHERE);
     // The given allocation has a solver's rounding errors, and a placement of its own.
-    given(&folder, &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}));
+    write_allocation(
+        &folder,
+        &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}),
+    );
     let polish = ["certify", "problem.json", "given.json", "--axiom", "pareto-optimal", "--polish"];
     let out = ["--polish-output", "p.json", "--format", "json", "--tolerance", "1e-6"];
     for mechanism in ["drfh", "proportional"] {
@@ -139,7 +142,7 @@ fn polish_adds_an_exact_answer_to_the_given_one() {
     let said = folder.run(&[&polish[..], &["drfh", "--tolerance", "1e-6"]].concat()).ends_with(0).stdout;
     assert!(said.contains("drfh: the nearest exact answer changes the tasks of `a` most"), "{said}");
     // The answer moves only as far as necessary.
-    given(&folder, &json!({"a": {"s": 3, "t": 7}, "b": {"s": 7, "t": 3}}));
+    write_allocation(&folder, &json!({"a": {"s": 3, "t": 7}, "b": {"s": 7, "t": 3}}));
     let found = folder.run(&[&polish[..], &["drfh", "--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(
         found["polished"],
@@ -170,7 +173,7 @@ fn polish_adds_an_exact_answer_to_the_given_one() {
 #[test]
 fn polish_refuses_unsupported_mechanisms_and_problems() {
     let folder = Folder::with(ANYWHERE);
-    given(&folder, &json!({"a": {"s": 10}, "b": {"t": 10}}));
+    write_allocation(&folder, &json!({"a": {"s": 10}, "b": {"t": 10}}));
     let certify = |more: &[&str]| folder.run(&[&["certify", "problem.json", "given.json"], more].concat());
     certify(&["--polish", "dfrh"]).fails_with(2, "drfh");
     certify(&["--polish", "alpha"]).fails_with(2, "alpha");

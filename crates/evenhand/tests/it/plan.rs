@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const CLUSTER: &str = include_str!("../../../../examples/cluster.json");
 const FRAGMENTED: &str = include_str!("../../../../examples/cluster-fragmented.json");
 
-fn with(snapshot: &str) -> Folder {
+fn folder_with_snapshot(snapshot: &str) -> Folder {
     let folder = Folder::new();
     folder.write("snap.json", snapshot);
     folder
@@ -21,7 +21,7 @@ fn plan(folder: &Folder, call: &str, status: i32) -> Value {
 
 #[test]
 fn plans_the_cheapest_servers_for_a_job() {
-    let folder = with(CLUSTER);
+    let folder = folder_with_snapshot(CLUSTER);
     let found = plan(&folder, "--offer gpu-node=3/2 --until starts=training", 0);
     assert_eq!((&found["outcome"], &found["cheapest"]), (&json!("found"), &json!(true)));
     assert_eq!((&found["offers"][0]["add"], &found["price"]), (&json!(3), &json!("9/2")));
@@ -44,7 +44,7 @@ fn plans_the_cheapest_servers_for_a_job() {
     // 5 tasks of 4 GPUs and 9 of 2 GPUs need 38 GPUs, and none is free.
     assert_eq!(found["offers"][0]["add"], json!(5));
     // The task could start after a migration, but plans contain no migrations.
-    let fragmented = with(FRAGMENTED);
+    let fragmented = folder_with_snapshot(FRAGMENTED);
     let class = {
         let snapshot: Value = serde_json::from_str(FRAGMENTED).unwrap();
         snapshot["problem"]["servers"][0]["name"].as_str().unwrap().to_owned()
@@ -55,7 +55,7 @@ fn plans_the_cheapest_servers_for_a_job() {
 
 #[test]
 fn plan_names_a_limit_that_no_server_lifts() {
-    let folder = with(
+    let folder = folder_with_snapshot(
         &CLUSTER
             .replace(r#"{"name": "research", "weight": 2}"#, r#"{"name": "research", "limit": {"gpu": 16}}"#),
     );
@@ -70,17 +70,17 @@ fn plan_names_a_limit_that_no_server_lifts() {
 
 #[test]
 fn plan_lists_removable_servers() {
-    let folder = with(CLUSTER);
+    let folder = folder_with_snapshot(CLUSTER);
     let found = plan(&folder, "--removable", 1);
     assert_eq!((&found["alone"], &found["answer"]), (&json!([]), &json!("No server can go.")));
-    let folder = with(include_str!("../../../../examples/cluster-idle.json"));
+    let folder = folder_with_snapshot(include_str!("../../../../examples/cluster-idle.json"));
     let text = folder.run(&["plan", "snap.json", "--removable"]).ends_with(0);
     assert!(text.stdout.starts_with("1 server can go: n2."), "{}", text.stdout);
 }
 
 #[test]
 fn refuses_wrong_arguments() {
-    let folder = with(CLUSTER);
+    let folder = folder_with_snapshot(CLUSTER);
     for (call, expected) in [
         ("plan snap.json", "--offer"),
         ("plan snap.json --offer gpu-node", "--until"),

@@ -6,7 +6,7 @@ use serde_json::json;
 
 const STOPPED: &str = include_str!("../../../../examples/cluster-stopped.json");
 
-fn with(snapshot: &str) -> Folder {
+fn folder_with_snapshot(snapshot: &str) -> Folder {
     let folder = Folder::new();
     folder.write("snap.json", snapshot);
     folder
@@ -14,7 +14,7 @@ fn with(snapshot: &str) -> Folder {
 
 #[test]
 fn explains_stops_and_whether_fewer_suffice() {
-    let folder = with(STOPPED);
+    let folder = folder_with_snapshot(STOPPED);
     let call = ["explain", "snap.json", "--stopped", "team/web", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["by"], &found["by_queue"]), (&json!("team/train"), &json!("research")));
@@ -33,12 +33,12 @@ fn explains_stops_and_whether_fewer_suffice() {
     );
     // With a second node, no stop is needed.
     let two = STOPPED.replace(r#""count": 1"#, r#""count": 2"#).replace(r#"["n1"]"#, r#"["n1", "n2"]"#);
-    let folder = with(&two);
+    let folder = folder_with_snapshot(&two);
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["replay"]["none_needed"], &found["replay"]["found"]), (&json!(true), &json!(null)));
     // For a larger job, both jobs have to stop.
     let large = STOPPED.replacen(r#""demand": {"cpu": 8, "gpu": 4}"#, r#""demand": {"cpu": 8, "gpu": 8}"#, 1);
-    let folder = with(&large);
+    let folder = folder_with_snapshot(&large);
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["replay"]["found"], &found["replay"]["least"]), (&json!(2), &json!(2)));
     let text = folder.run(&call[..4]).ends_with(0).stdout;
@@ -47,10 +47,10 @@ fn explains_stops_and_whether_fewer_suffice() {
 
 #[test]
 fn errors_for_wrong_names_say_what_to_do() {
-    let folder = with(STOPPED);
+    let folder = folder_with_snapshot(STOPPED);
     let stderr = folder.run(&["explain", "snap.json", "--stopped", "team/wep"]).ends_with(2).stderr;
     assert!(stderr.contains("team/web"), "{stderr}");
-    let folder = with(include_str!("../../../../examples/cluster.json"));
+    let folder = folder_with_snapshot(include_str!("../../../../examples/cluster.json"));
     let stderr = folder.run(&["explain", "snap.json", "--stopped", "x"]).ends_with(2).stderr;
     assert!(stderr.contains("the snapshot names no stopped task"), "{stderr}");
 }

@@ -30,7 +30,7 @@ fn header(folder: &Folder, part: &str) -> String {
     json!({"kind": "sweep-part", "version": 1, "grid": summary["grid"], "part": part}).to_string() + "\n"
 }
 
-fn whole(folder: &Folder) -> String {
+fn whole_sweep(folder: &Folder) -> String {
     folder.run(&["sweep", "grid.json", "-o", "whole.jsonl"]).ends_with(0);
     folder.read("whole.jsonl")
 }
@@ -42,7 +42,7 @@ fn values(lines: &str) -> Vec<Value> {
 #[test]
 fn lines_follow_the_order_of_the_grid() {
     let folder = with_grid(GRID);
-    let lines = whole(&folder);
+    let lines = whole_sweep(&folder);
     assert_eq!(folder.names(), ["a-1.json", "a-2.json", "grid.json", "whole.jsonl"]);
     let lines = values(&lines);
     assert_eq!(lines.len(), LINES);
@@ -70,7 +70,7 @@ fn lines_follow_the_order_of_the_grid() {
 #[test]
 fn shards_add_up_to_the_whole_sweep() {
     let folder = with_grid(GRID);
-    let whole = whole(&folder);
+    let whole = whole_sweep(&folder);
     assert_eq!(folder.run(&["sweep", "grid.json"]).ends_with(0).stdout, whole);
     assert_eq!(folder.run(&["sweep", "grid.json", "-o", "-", "--threads", "2"]).ends_with(0).stdout, whole);
     for parts in [1, 4, 7, 30] {
@@ -92,7 +92,7 @@ fn shards_add_up_to_the_whole_sweep() {
 #[test]
 fn a_sweep_resumes_after_its_last_complete_line() {
     let folder = with_grid(GRID);
-    let (whole, header) = (whole(&folder), header(&folder, "1/1"));
+    let (whole, header) = (whole_sweep(&folder), header(&folder, "1/1"));
     let all = header.clone() + &whole;
     let ends = all.match_indices('\n').map(|(at, _)| at + 1);
     // The file is cut after a line, within one, before its line break, and within the header.
@@ -110,7 +110,7 @@ fn a_sweep_resumes_after_its_last_complete_line() {
 fn a_killed_sweep_resumes() {
     let weights: Vec<usize> = (1..=200).collect();
     let folder = with_grid(&GRID.replace("[1, \"7/2\"]", &format!("{weights:?}")));
-    let whole = whole(&folder);
+    let whole = whole_sweep(&folder);
     let mut kills = 0;
     for round in 0..40 {
         let mut child = folder.command(&["sweep", "grid.json", "-o", "l.jsonl", "--quiet"]);
@@ -129,7 +129,7 @@ fn a_killed_sweep_resumes() {
 #[test]
 fn refuses_to_continue_another_sweep() {
     let folder = with_grid(GRID);
-    let (whole, header) = (whole(&folder), header(&folder, "1/1"));
+    let (whole, header) = (whole_sweep(&folder), header(&folder, "1/1"));
     let lines: Vec<&str> = whole.lines().collect();
     let refused = |part: String, message: &str, more: &[&str]| {
         folder.write("l.jsonl.part", &part);
@@ -283,7 +283,7 @@ fn a_parquet_table_has_the_same_rows_as_the_lines() {
     let bytes = std::fs::read(folder.path().join("l.parquet")).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     // An interrupted sweep resumes, and gives the same bytes.
-    let (whole, header) = (whole(&folder), header(&folder, "1/1"));
+    let (whole, header) = (whole_sweep(&folder), header(&folder, "1/1"));
     folder.write("again.parquet.part", format!("{header}{}", &whole[..whole.len() / 2]));
     folder.run(&["sweep", "grid.json", "-o", "again.parquet"]).ends_with(0);
     assert_eq!(std::fs::read(folder.path().join("again.parquet")).unwrap(), bytes);
@@ -363,7 +363,7 @@ fn the_job_files_compute_all_shards() {
 #[test]
 fn the_bytes_of_all_lines_are_bounded() {
     let folder = with_grid(GRID);
-    let whole = whole(&folder);
+    let whole = whole_sweep(&folder);
     let bytes = whole.len();
     let run = |most: usize, more: &[&str]| {
         let most = most.to_string();

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const CLUSTER: &str = include_str!("../../../../examples/cluster.json");
 const LIMITS: &str = include_str!("../../../../examples/cluster-limits.json");
 
-fn with(snapshot: &str) -> Folder {
+fn folder_with_snapshot(snapshot: &str) -> Folder {
     let folder = Folder::new();
     folder.write("snap.json", snapshot);
     folder
@@ -21,7 +21,7 @@ fn waits(folder: &Folder, call: &str, status: i32) -> Value {
 
 #[test]
 fn simulates_waits_under_slurm_time_limits() {
-    let folder = with(LIMITS);
+    let folder = folder_with_snapshot(LIMITS);
     let found = waits(&folder, "--durations limits", 0);
     assert_eq!(
         (&found["order"], &found["random"], &found["runs"]),
@@ -58,7 +58,7 @@ fn simulates_waits_under_slurm_time_limits() {
 
 #[test]
 fn simulates_random_durations_and_durations_of_a_file() {
-    let folder = with(CLUSTER);
+    let folder = folder_with_snapshot(CLUSTER);
     let call = "--durations exponential:2h --runs 200 --job training --horizon 24h";
     let found = waits(&folder, call, 0);
     assert_eq!((&found["runs"], &found["horizon_seconds"]), (&json!(200), &json!(86_400.0)));
@@ -87,7 +87,7 @@ fn simulates_random_durations_and_durations_of_a_file() {
 
 #[test]
 fn errors_for_wrong_input_say_what_to_do() {
-    let folder = with(CLUSTER);
+    let folder = folder_with_snapshot(CLUSTER);
     let fails = |words: &[&str], message: &str| {
         let stderr = folder.run(&[&["simulate"][..], words].concat()).ends_with(2).stderr;
         assert!(stderr.contains(message), "{words:?}: {stderr}");

@@ -22,7 +22,7 @@ fn answer(problem: &Problem) -> Result<(), String> {
     }
 }
 
-fn all(count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+fn check_all(count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
     all_but(0, count, problem);
 }
 
@@ -98,12 +98,12 @@ fn market(
 
 #[test]
 fn solves_small_markets() {
-    all(2000, |random| cluster(random, 12, 8, 4));
+    check_all(2000, |random| cluster(random, 12, 8, 4));
 }
 
 #[test]
 fn solves_markets_with_weights_far_apart() {
-    all(500, |random| far_apart(random, (12, 6, 3), 12));
+    check_all(500, |random| far_apart(random, (12, 6, 3), 12));
 }
 
 #[test]
@@ -114,7 +114,7 @@ fn solves_markets_with_stated_rates() {
             let forgiven = if numbers == Numbers::NearTies && limits == 1.0 { 2 } else { 0 };
             all_but(forgiven, 100, |random| market(random, numbers, limits, eligible, (14, 6)));
         }
-        all(3, |random| market(random, numbers, 0.3, 0.6, (300, 20)));
+        check_all(3, |random| market(random, numbers, 0.3, 0.6, (300, 20)));
     }
 }
 
@@ -166,7 +166,7 @@ fn solves_markets_that_start_from_a_sample() {
 
 #[test]
 fn solves_markets_of_many_users() {
-    all(20, |random| cluster(random, 150, 20, 3));
+    check_all(20, |random| cluster(random, 150, 20, 3));
 }
 
 #[test]

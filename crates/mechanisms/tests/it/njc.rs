@@ -26,11 +26,11 @@ fn judge(problem: &Problem, settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-fn all(name: &str, count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
-    each(name, count, problem, answer);
+fn check_all(name: &str, count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+    check_each(name, count, problem, answer);
 }
 
-fn each(
+fn check_each(
     name: &str,
     count: u64,
     mut problem: impl FnMut(&mut Pcg64Mcg) -> Problem,
@@ -48,27 +48,27 @@ fn each(
 
 #[test]
 fn solves_dense_pools() {
-    all("dense", 400, |random| pool(random, Kind::Dense));
+    check_all("dense", 400, |random| pool(random, Kind::Dense));
 }
 
 #[test]
 fn solves_sparse_pools() {
-    all("sparse", 400, |random| pool(random, Kind::Sparse));
+    check_all("sparse", 400, |random| pool(random, Kind::Sparse));
 }
 
 #[test]
 fn solves_pools_with_ties() {
-    all("tied", 600, |random| pool(random, Kind::Tied));
+    check_all("tied", 600, |random| pool(random, Kind::Tied));
 }
 
 #[test]
 fn solves_pools_close_to_ties() {
-    all("near ties", 400, |random| pool(random, Kind::NearlyTied));
+    check_all("near ties", 400, |random| pool(random, Kind::NearlyTied));
 }
 
 #[test]
 fn solves_badly_scaled_pools() {
-    all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
+    check_all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
 }
 
 /// Checks that the answers of the reduced problem are answers of the whole problem (NJC, section 5.1).
@@ -77,7 +77,7 @@ fn answers_of_reduced_pools_are_answers_of_the_whole() {
     let reduced =
         |problem: &Problem| judge(problem, &Settings { reduce: true, ..Settings::new(Arithmetic::Exact) });
     for kind in [Kind::Sparse, Kind::Tied, Kind::BadlyScaled] {
-        each("reduced", 300, |random| pool(random, kind), reduced);
+        check_each("reduced", 300, |random| pool(random, kind), reduced);
     }
 }
 
@@ -136,12 +136,12 @@ fn impossible_barrier_weights_are_refused() {
 
 #[test]
 fn solves_clusters() {
-    all("clusters", 600, |random| cluster(random, 12, 5, 3));
+    check_all("clusters", 600, |random| cluster(random, 12, 5, 3));
 }
 
 #[test]
 fn solves_clusters_of_many_users() {
-    all("large clusters", 20, |random| cluster(random, 100, 8, 3));
+    check_all("large clusters", 20, |random| cluster(random, 100, 8, 3));
 }
 
 fn one_server(capacity: &str, users: &str) -> Problem {
@@ -152,7 +152,7 @@ fn one_server(capacity: &str, users: &str) -> Problem {
     evenhand_problem::format::Source { name: "p.json", text: &text }.problem().unwrap()
 }
 
-fn without(names: &[&str], arithmetic: Arithmetic) -> Settings {
+fn without_entitlement(names: &[&str], arithmetic: Arithmetic) -> Settings {
     let no_entitlement = names.iter().map(|name| (*name).to_owned()).collect();
     Settings { no_entitlement, ..Settings::new(arithmetic) }
 }
@@ -165,7 +165,7 @@ fn a_user_without_entitlement_gets_nothing_if_there_is_a_bottleneck() {
         r#"{"name": "a", "tasks": 1, "demand": {"r1": 1}}, {"name": "b", "tasks": 1, "demand": {"r2": 1}}"#;
     let problem = one_server(r#"{"r1": 1, "r2": 1}"#, users);
     for arithmetic in [Arithmetic::Exact, Arithmetic::Float] {
-        let outcome = allocate(&problem, &without(&["b"], arithmetic)).unwrap();
+        let outcome = allocate(&problem, &without_entitlement(&["b"], arithmetic)).unwrap();
         assert_eq!(outcome.allocation.totals(), [1, 0].map(Rational::from));
         assert_eq!(outcome.allocation.rule.as_deref(), Some("no-entitlement b"));
         assert_eq!(registry::axiom_of(&outcome.allocation), None);
@@ -181,7 +181,7 @@ fn the_others_lack_no_tasks_if_there_is_no_bottleneck() {
     let users = r#"{"name": "a", "tasks": 3, "demand": {"r1": 1, "r2": 1}},
                    {"name": "b", "demand": {"r1": 1}}, {"name": "c", "weight": 3, "demand": {"r1": 1}}"#;
     let problem = one_server(r#"{"r1": 10, "r2": 9}"#, users);
-    let outcome = allocate(&problem, &without(&["b", "c"], Arithmetic::Exact)).unwrap();
+    let outcome = allocate(&problem, &without_entitlement(&["b", "c"], Arithmetic::Exact)).unwrap();
     let expected = [(3, 1), (7, 4), (21, 4)].map(Rational::from);
     assert_eq!(outcome.allocation.totals(), expected);
 }
@@ -191,13 +191,13 @@ fn refuses_servers_on_which_no_user_is_entitled() {
     let users = r#"{"name": "a", "demand": {"r1": 1}}"#;
     let problem = one_server(r#"{"r1": 1}"#, users);
     for names in [["a"], ["b"]] {
-        let error = allocate(&problem, &without(&names, Arithmetic::Exact)).unwrap_err();
+        let error = allocate(&problem, &without_entitlement(&names, Arithmetic::Exact)).unwrap_err();
         assert!(matches!(error, MechanismError::BadOption { option: "no-entitlement", .. }), "{error}");
     }
     let mut clusters = (0..).map(|seed| cluster(&mut Pcg64Mcg::seed_from_u64(seed), 12, 5, 3));
     let cluster = clusters.find(|cluster| cluster.n_servers() > 1).unwrap();
     let name = cluster.users()[0].name();
-    assert!(allocate(&cluster, &without(&[name], Arithmetic::Exact)).is_err());
+    assert!(allocate(&cluster, &without_entitlement(&[name], Arithmetic::Exact)).is_err());
 }
 
 /// Checks that the answers with entitlements of 0 are the limits of the paper's trajectory, which another
@@ -218,7 +218,7 @@ fn answers_with_zero_entitlements_are_limits_of_the_path() {
             })
             .collect();
         let problem = one_server(r#"{"r1": 1, "r2": 1}"#, &text.join(","));
-        let outcome = allocate(&problem, &without(&["u1", "u3"], Arithmetic::Float)).unwrap();
+        let outcome = allocate(&problem, &without_entitlement(&["u1", "u3"], Arithmetic::Float)).unwrap();
         let pool = Pool::with_zero_entitlements(2, requests, vec![0.5, 0.0, 0.5, 0.0], vec![1.0; 4]).unwrap();
         let limit = follow(&pool, &PathSettings::default()).x;
         if outcome.allocation.total(1) > 0 {

@@ -19,7 +19,7 @@ fn of_group(problem: &Value, tasks: &Value, group: usize) -> Why {
     why(&problem, &allocation, group, &Settings::default()).unwrap()
 }
 
-fn two(a: &Value, b: &Value) -> Value {
+fn two_groups(a: &Value, b: &Value) -> Value {
     let group = |name: &str, fields: &Value| {
         let mut group = fields.clone();
         group["name"] = json!(name);
@@ -34,7 +34,7 @@ fn two(a: &Value, b: &Value) -> Value {
 
 #[test]
 fn a_limit_stops_a_group_and_one_more_unit_starts_a_task() {
-    let problem = two(&json!({"guarantee": {"gpu": 6}}), &json!({"limit": {"gpu": 3}}));
+    let problem = two_groups(&json!({"guarantee": {"gpu": 6}}), &json!({"limit": {"gpu": 3}}));
     let found = of_group(&problem, &json!({"a": {"node": 1}, "b": {"node": 3}}), 1);
     assert_eq!(found.amounts[0].may_borrow, 0);
     assert_eq!(found.amounts[0].lenders, [("A".to_owned(), Rational::from(4))]);
@@ -46,7 +46,7 @@ fn a_limit_stops_a_group_and_one_more_unit_starts_a_task() {
 
 #[test]
 fn lists_the_users_of_exhausted_resources() {
-    let problem = two(&json!({}), &json!({}));
+    let problem = two_groups(&json!({}), &json!({}));
     let found = of_group(&problem, &json!({"a": {"node": 3}, "b": {"node": 4}}), 0);
     let stop = &found.users[0].stops[0];
     let holders = vec![("A".to_owned(), Rational::from(6)), ("B".to_owned(), Rational::from(4))];
@@ -56,7 +56,7 @@ fn lists_the_users_of_exhausted_resources() {
 
 #[test]
 fn capacity_kept_back_stops_other_groups() {
-    let problem = two(&json!({"guarantee": {"gpu": 4}, "lend": {"gpu": 0}}), &json!({}));
+    let problem = two_groups(&json!({"guarantee": {"gpu": 4}, "lend": {"gpu": 0}}), &json!({}));
     let tasks = json!({"b": {"node": 6}});
     let found = of_group(&problem, &tasks, 1);
     let stop = &found.users[0].stops[0];
@@ -70,7 +70,7 @@ fn capacity_kept_back_stops_other_groups() {
 
 #[test]
 fn a_weight_of_0_can_stop_a_group() {
-    let mut problem = two(&json!({"weight": 0, "guarantee": {"gpu": 2}}), &json!({}));
+    let mut problem = two_groups(&json!({"weight": 0, "guarantee": {"gpu": 2}}), &json!({}));
     problem["share"] = json!({"zero-weight": "never"});
     let found = of_group(&problem, &json!({"a": {"node": 1}}), 0);
     assert_eq!(found.users[0].stops[0].kind, StopKind::Weight { group: "A".to_owned() });
@@ -96,7 +96,7 @@ fn users_waiting_for_a_guarantee_start_last() {
 /// that they are stopped.
 #[test]
 fn stopped_users_stay_in_the_order_of_service() {
-    let problem = two(&json!({}), &json!({"limit": {"gpu": 2}}));
+    let problem = two_groups(&json!({}), &json!({"limit": {"gpu": 2}}));
     let (problem, allocation) = read(&problem, &json!({"a": {"node": 3}, "b": {"node": 2}}));
     let standings = levels(&problem, &allocation, &Settings::default()).unwrap();
     let found: Vec<(&str, usize, bool)> = standings

@@ -165,7 +165,7 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![prop::sample::select(numbers.to_vec()), prop::sample::select(vec![0.5, 1.0, 2.0, 5.0])]
 }
 
-fn whole() -> impl Strategy<Value = u64> {
+fn whole_numbers() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![1, 2, 3, 7, 1_000, 1_000_000, 1_000_000_000_000])
 }
 
@@ -182,7 +182,7 @@ fn duration() -> impl Strategy<Value = Value> {
 }
 
 fn user() -> impl Strategy<Value = Value> {
-    let poisson = (number(), whole(), duration(), number(), number(), 0..4);
+    let poisson = (number(), whole_numbers(), duration(), number(), number(), 0..4);
     let poisson = poisson.prop_map(|(rate, tasks, duration, from, until, with)| {
         let mut poisson = json!({"rate": rate, "tasks": tasks, "duration": duration});
         if with % 2 == 0 {
@@ -193,10 +193,16 @@ fn user() -> impl Strategy<Value = Value> {
         }
         poisson
     });
-    let job = (number(), whole(), duration());
+    let job = (number(), whole_numbers(), duration());
     let job = job.prop_map(|(at, tasks, duration)| json!({"at": at, "tasks": tasks, "duration": duration}));
     let demand = prop::sample::select(vec!["1", "1/2", "1e-6", "1e-12", "1/3"]);
-    (demand, prop::option::of(poisson), prop::collection::vec(job, 0..3), prop::option::of(number()), whole())
+    (
+        demand,
+        prop::option::of(poisson),
+        prop::collection::vec(job, 0..3),
+        prop::option::of(number()),
+        whole_numbers(),
+    )
         .prop_map(|(demand, poisson, jobs, leaves, gang)| {
             let mut user = json!({"name": "u", "demand": {"cpu": demand}, "jobs": jobs, "gang": gang});
             if let Some(poisson) = poisson {
@@ -230,7 +236,7 @@ prop_compose! {
         count in servers(),
         horizon in prop::option::of(number()),
         every in prop::option::of(number()),
-        event in prop::option::of((number(), whole(), 0..3)),
+        event in prop::option::of((number(), whole_numbers(), 0..3)),
     ) -> Value {
         let is_tree = policy.get("tree").is_some();
         let is_course = ["mechanism", "distributed", "least_gap"].iter().any(|name| policy.get(name).is_some());
@@ -277,7 +283,7 @@ prop_compose! {
         times in [number(), number(), number()],
         loads in [number(), number()],
         change in (number(), number()),
-        initial in prop::option::of(whole()),
+        initial in prop::option::of(whole_numbers()),
     ) -> Value {
         let mut document = reservation();
         let [horizon, every, mean] = times;

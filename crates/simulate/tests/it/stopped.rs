@@ -37,7 +37,7 @@ impl Observer for Patience {
     }
 }
 
-fn of(policy: &str) -> Scenario {
+fn scenario_with_policy(policy: &str) -> Scenario {
     scenario(&format!(
         r#"{{"kind": "scenario", "resources": ["cpu", "memory"], "policy": {policy},
         "servers": [{{"name": "s1", "count": 4, "capacity": {{"cpu": 10, "memory": 7}}}},
@@ -54,7 +54,7 @@ fn of(policy: &str) -> Scenario {
 #[test]
 fn a_stopped_run_keeps_its_results_and_resumes() {
     for policy in [r#"{"server": "best-fit"}"#, r#"{"tree": {"preemption": "shares"}}"#, r#"{"slots": 4}"#] {
-        let scenario = of(policy);
+        let scenario = scenario_with_policy(policy);
         let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
         for looks in [1, 3, 7] {
             let mut patience = Patience { looks, kept: None };
@@ -65,7 +65,7 @@ fn a_stopped_run_keeps_its_results_and_resumes() {
             // The result equals the result of a run with the horizon `end`.
             let shorter =
                 run(&Scenario { horizon: Some(end), ..scenario.clone() }, &[3], &|_, _| {}).unwrap();
-            assert_eq!(same(&stopped), same(&shorter), "{policy}");
+            assert_eq!(marked_as_finished(&stopped), marked_as_finished(&shorter), "{policy}");
             let mut patience = Patience { looks: u32::MAX, kept: patience.kept };
             let from = patience.kept.take();
             let gone_on = run_from(&scenario, 3, from.as_ref(), &mut patience).unwrap().unwrap();
@@ -77,7 +77,7 @@ fn a_stopped_run_keeps_its_results_and_resumes() {
 /// Checks that a run that is resumed repeatedly reaches its end, however little time it gets each time.
 #[test]
 fn a_resumed_run_makes_progress() {
-    let scenario = of("{}");
+    let scenario = scenario_with_policy("{}");
     let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
     let mut patience = Patience { looks: 1, kept: None };
     let mut last = run_from(&scenario, 3, None, &mut patience).unwrap().unwrap();
@@ -93,7 +93,7 @@ fn a_resumed_run_makes_progress() {
 }
 
 /// Returns the runs marked as not stopped.
-fn same(simulated: &Simulated) -> Simulated {
+fn marked_as_finished(simulated: &Simulated) -> Simulated {
     let mut same = simulated.clone();
     same.runs.iter_mut().for_each(|(_, run)| run.is_stopped = false);
     same
@@ -101,7 +101,8 @@ fn same(simulated: &Simulated) -> Simulated {
 
 #[test]
 fn runs_without_any_time_report_that_they_stopped() {
-    let simulated = run_until(&of("{}"), &[1, 2], Some(Instant::now()), &|_, _| {}).unwrap();
+    let simulated =
+        run_until(&scenario_with_policy("{}"), &[1, 2], Some(Instant::now()), &|_, _| {}).unwrap();
     for (_, run) in &simulated.runs {
         assert_eq!((run.is_stopped, run.end, run.events), (true, 0.0, 0));
     }

@@ -104,7 +104,7 @@ fn simulates_events_of_the_google_trace() {
 }
 
 /// Returns the trace of a scenario in memory.
-fn whole(scenario: &Scenario) -> Trace {
+fn trace_in_memory(scenario: &Scenario) -> Trace {
     let open = |path: &PathBuf| Input::open(path).unwrap();
     let stream = match scenario.trace.as_ref().unwrap() {
         TraceFile::Google(paths, by) => google_stream(paths.iter().map(open).collect(), *by),
@@ -119,7 +119,7 @@ fn whole(scenario: &Scenario) -> Trace {
 fn real(scenario: &str, folder: &Path) -> Simulated {
     let scenario = Source { name: "s.json", text: scenario }.scenario(folder).unwrap();
     let streamed = run(&scenario, &[0], &|_, _| {}).unwrap();
-    assert!(streamed == run_on(&scenario, &whole(&scenario), &[0], &|_, _| {}).unwrap());
+    assert!(streamed == run_on(&scenario, &trace_in_memory(&scenario), &[0], &|_, _| {}).unwrap());
     streamed
 }
 
@@ -149,7 +149,7 @@ fn a_streamed_trace_resumes_at_its_checkpoint() {
                 "trace": {{"google": ["events.csv"], "by": "{by}"}}}}"#
         );
         let scenario = Source { name: "s.json", text: &text }.scenario(&folder.0).unwrap();
-        let expected = run_on(&scenario, &whole(&scenario), &[3], &|_, _| {}).unwrap();
+        let expected = run_on(&scenario, &trace_in_memory(&scenario), &[3], &|_, _| {}).unwrap();
         assert_eq!(run(&scenario, &[3], &|_, _| {}).unwrap(), expected);
         assert_eq!(
             run(&scenario, &[3, 4], &|_, _| {}).unwrap().runs[0],

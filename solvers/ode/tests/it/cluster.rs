@@ -108,7 +108,7 @@ fn solved(n_rows: usize, users: &[UserModel], alpha: f64) -> ClusterPoint {
     solve(&cluster, &Settings::default())
 }
 
-fn all(seeds: std::ops::Range<u64>, shape: Shape, alphas: &[f64], most: f64) {
+fn check_all(seeds: std::ops::Range<u64>, shape: Shape, alphas: &[f64], most: f64) {
     for seed in seeds {
         let (n_rows, users) = users(&mut Pcg64::seed_from_u64(seed), shape);
         for &alpha in alphas {
@@ -122,12 +122,12 @@ fn all(seeds: std::ops::Range<u64>, shape: Shape, alphas: &[f64], most: f64) {
 
 #[test]
 fn small_clusters_are_solved_to_rounding() {
-    all(0..400, SMALL, &[1.0], 1e-10);
+    check_all(0..400, SMALL, &[1.0], 1e-10);
 }
 
 #[test]
 fn solves_every_exponent() {
-    all(0..100, Shape { limited: 0.0, ..SMALL }, &[0.25, 0.5, 2.0, 4.0], 1e-8);
+    check_all(0..100, Shape { limited: 0.0, ..SMALL }, &[0.25, 0.5, 2.0, 4.0], 1e-8);
 }
 
 /// With `a = 10`, utilities that differ by a factor of 100 have marginal utilities that differ by 10^18.
@@ -151,23 +151,23 @@ fn solves_most_clusters_for_a_large_exponent() {
 
 #[test]
 fn solves_exponents_with_task_limits() {
-    all(0..100, SMALL, &[0.5, 2.0, 4.0], 1e-7);
+    check_all(0..100, SMALL, &[0.5, 2.0, 4.0], 1e-7);
 }
 
 #[test]
 fn solves_a_criterion_instead_of_tasks() {
-    all(0..100, Shape { criterion: true, ..SMALL }, &[1.0, 2.0], 1e-7);
+    check_all(0..100, Shape { criterion: true, ..SMALL }, &[1.0, 2.0], 1e-7);
 }
 
 #[test]
 fn solves_weights_far_apart() {
-    all(0..100, Shape { weights_apart: 9, ..SMALL }, &[1.0], 1e-6);
+    check_all(0..100, Shape { weights_apart: 9, ..SMALL }, &[1.0], 1e-6);
 }
 
 #[test]
 fn solves_many_users() {
     let shape = Shape { users: 200, classes: 12, ..SMALL };
-    all(0..10, shape, &[1.0, 2.0], 1e-8);
+    check_all(0..10, shape, &[1.0, 2.0], 1e-8);
 }
 
 #[test]

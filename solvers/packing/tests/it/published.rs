@@ -14,7 +14,7 @@ use rug::ops::Pow;
 
 /// Returns the reward of greedy and the verified optimum.
 #[track_caller]
-fn both(problem: &Reservation) -> (Rational, Rational) {
+fn greedy_and_optimum(problem: &Reservation) -> (Rational, Rational) {
     let mut best = MaxReward::new(problem);
     let greedy = greedy::fluid(&mut best, &problem.loads(), &problem.fractions()).unwrap();
     let optimum = configuration_lp::solve(&best, &problem.loads(), &problem.fractions()).unwrap();
@@ -26,7 +26,7 @@ fn both(problem: &Reservation) -> (Rational, Rational) {
 #[test]
 fn the_family_of_appendix_c_has_the_published_ratios() {
     for n_types in (3..=16).chain([24, 32, 50]) {
-        let (greedy, optimum) = both(&adversarial(n_types));
+        let (greedy, optimum) = greedy_and_optimum(&adversarial(n_types));
         let n = n_types - 1;
         let power = Rational::from((n - 1, n)).pow(n);
         assert_eq!(greedy / optimum, Rational::from(1) - power, "J = {n_types}");
@@ -49,7 +49,7 @@ fn the_examples_of_the_introduction_have_the_published_rewards() {
         ([(1, 1), (0, 1), (3, 4)], (4, 1)),
         ([(3, 5), (3, 10), (4, 5)], (9, 2)),
     ] {
-        assert_eq!(both(&with(loads)), (Rational::from(reward), Rational::from(reward)));
+        assert_eq!(greedy_and_optimum(&with(loads)), (Rational::from(reward), Rational::from(reward)));
     }
 }
 
@@ -198,16 +198,16 @@ fn stated_configurations_and_zero_rewards_are_solved() {
             {"name": "b", "reward": 3, "load": "1/2"}, {"name": "c", "reward": 3, "load": "1/4"}],
             "configurations": [{"a": 1}, {"b": 1, "c": 1}]}"#,
     );
-    let stated = both(&listed);
+    let stated = greedy_and_optimum(&listed);
     assert_eq!(stated, (Rational::from((9, 2)), Rational::from((9, 2))));
     let mut best = MaxReward::new(&listed);
     verify_worst(&listed, &worst_load(&mut best, &mut |_, _| {}).unwrap().unwrap());
 
     let nothing = small(&[4], &[(&[1], (0, 1), (1, 1)), (&[2], (0, 1), (0, 1))]);
-    assert_eq!(both(&nothing), (Rational::new(), Rational::new()));
+    assert_eq!(greedy_and_optimum(&nothing), (Rational::new(), Rational::new()));
     assert_eq!(worst_load(&mut MaxReward::new(&nothing), &mut |_, _| {}).unwrap(), None);
     let no_types = small(&[4], &[]);
-    assert_eq!(both(&no_types), (Rational::new(), Rational::new()));
+    assert_eq!(greedy_and_optimum(&no_types), (Rational::new(), Rational::new()));
 }
 
 /// Numbers of hundreds of digits, and capacities for a trillion jobs.
@@ -232,6 +232,6 @@ fn solves_numbers_of_any_size() {
             ),
         ],
     );
-    let (greedy, optimum) = both(&problem);
+    let (greedy, optimum) = greedy_and_optimum(&problem);
     assert!(greedy <= optimum && Rational::from(&greedy * 2u32) >= optimum);
 }

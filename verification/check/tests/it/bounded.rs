@@ -6,7 +6,7 @@ use std::process::Command;
 use evenhand_check::{File, Options, Report, Unusable, check};
 use evenhand_testkit::certificates::{Fixture, Kind, accepted};
 
-fn found(text: String) -> Result<Report, Unusable> {
+fn verdict_on(text: String) -> Result<Report, Unusable> {
     check(&File { name: "certificate".to_owned(), text }, &Options::default())
 }
 
@@ -27,7 +27,7 @@ fn repeated_claims_are_not_judged_again() {
           "servers": [{{"name": "s", "capacity": {{"r": 300}}}}], "users": [{users}]}},
         "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "claims": [{claims}], "not_checked": []}}"#
     );
-    assert_eq!(found(text).unwrap().reason.as_deref(), Some("something is claimed twice"));
+    assert_eq!(verdict_on(text).unwrap().reason.as_deref(), Some("something is claimed twice"));
 }
 
 /// The budget is charged for the widths of the numbers that an operation uses. One wide number among many users does
@@ -49,8 +49,10 @@ fn one_wide_number_does_not_exceed_the_budget_for_envy() {
         )
     };
     // One user lacks 10^-3400 tasks, and could have 40,000.
-    assert_eq!(found(text("-25e-3406")).unwrap().reason, None);
-    assert!(found(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin")));
+    assert_eq!(verdict_on(text("-25e-3406")).unwrap().reason, None);
+    assert!(
+        verdict_on(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin"))
+    );
 }
 
 /// Two hundred wide numbers among users of two hundred queues: sums and margins of groups are charged for the numbers that
@@ -85,7 +87,7 @@ fn wide_numbers_in_many_groups_stay_within_the_budget() {
           {{"axiom": "limits", "holds": true, "margin": "{margin}", "evidence": {{}}}},
           {{"axiom": "guarantees", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
     );
-    assert_eq!(found(text).unwrap().reason, None);
+    assert_eq!(verdict_on(text).unwrap().reason, None);
 }
 
 /// Many identical users have equal bundles of long numbers. Each user is compared with only one other user. Rounded
@@ -106,9 +108,11 @@ fn identical_users_with_long_numbers_are_compared_within_the_budget() {
             "claims": [{{"axiom": "envy-free", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
         )
     };
-    assert_eq!(found(text("4")).unwrap().reason, None);
+    assert_eq!(verdict_on(text("4")).unwrap().reason, None);
     // A user with fewer tasks than all others envies them, even if only the last digit shows the difference.
-    assert!(found(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards")));
+    assert!(
+        verdict_on(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards"))
+    );
 }
 
 /// There are as many demands as users, and no bundle is within another. A comparison of all bundles is rejected before
@@ -135,7 +139,7 @@ fn too_many_different_users_are_refused_before_comparison() {
         "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "not_checked": [],
         "claims": [{{"axiom": "envy-free", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
     );
-    let refused = found(text).unwrap_err();
+    let refused = verdict_on(text).unwrap_err();
     assert_eq!(
         (refused.status, refused.what.as_str()),
         (3, "claim `envy-free`: too large: it takes more than 10000000000 steps of work")
@@ -170,8 +174,10 @@ fn a_tree_is_charged_only_for_nodes_that_events_touch() {
         )
     };
     let all = 1999 * 1999 % 997 + 1;
-    assert_eq!(found(text(all)).unwrap().reason, None);
-    assert!(found(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
+    assert_eq!(verdict_on(text(all)).unwrap().reason, None);
+    assert!(
+        verdict_on(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks"))
+    );
 }
 
 /// Users may run on many classes and have tasks on one class. A wide number of one user is charged only where it is
@@ -202,8 +208,8 @@ fn one_wide_number_does_not_exceed_the_budget_for_a_tree() {
             tasks(last)
         )
     };
-    assert_eq!(found(text("1")).unwrap().reason, None);
-    assert!(found(text("0")).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
+    assert_eq!(verdict_on(text("1")).unwrap().reason, None);
+    assert!(verdict_on(text("0")).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
 }
 
 /// Returns the valid certificates of the test kit about ratios and worst loads.
@@ -221,7 +227,7 @@ fn unreadable_values_are_detected_after_false_claims() {
         let start = greedy + text[greedy..].find("\"reward\":").unwrap() + "\"reward\":".len();
         let end = start + text[start..].find(',').unwrap();
         let lie = format!("{}\"123456789\"{}", &text[..start], &text[end..]);
-        assert!(found(lie.clone()).unwrap().reason.is_some(), "{name}");
+        assert!(verdict_on(lie.clone()).unwrap().reason.is_some(), "{name}");
         let after = lie.find("\"optimum\"").unwrap();
         for (word, unreadable) in [
             ("\"method\":", "\"methods\":"),
@@ -234,7 +240,7 @@ fn unreadable_values_are_detected_after_false_claims() {
         ] {
             let Some(at) = lie[after..].rfind(word).map(|at| after + at) else { continue };
             let text = format!("{}{unreadable}{}", &lie[..at], &lie[at + word.len()..]);
-            let status = found(text).map(|report| report.reason);
+            let status = verdict_on(text).map(|report| report.reason);
             assert!(status.as_ref().is_err_and(|unusable| unusable.status == 2), "{name} {word}: {status:?}");
             found_behind += 1;
         }

@@ -37,14 +37,14 @@ fn running(name: &str, node: &str) -> String {
     pod(name, "1", &format!(r#", "nodeName": "{node}""#), r#""phase": "Running""#)
 }
 
-fn one(items: &[String]) -> evenhand_problem::Snapshot {
+fn snapshot_of_dump(items: &[String]) -> evenhand_problem::Snapshot {
     exactly(System::Kubernetes, &[("dump", &list(items))])
 }
 
 /// Returns the CPU request of a pod with this specification.
 fn request(spec: &str) -> String {
     let pod = format!(r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{{spec}}}}}"#);
-    let snapshot = one(&[node("a", "100", "1Gi", ""), pod]);
+    let snapshot = snapshot_of_dump(&[node("a", "100", "1Gi", ""), pod]);
     snapshot.problem.users()[0].base_demand()[0].to_string()
 }
 
@@ -109,7 +109,7 @@ fn selectors_affinity_and_taints_restrict_server_classes() {
         waiting("p7", &affinity(&term("env", "Exists", ""))),
         waiting("p8", r#""nodeSelector": {"zone": "z"}"#),
     ];
-    let snapshot = one(&[&nodes[..], &pods[..]].concat());
+    let snapshot = snapshot_of_dump(&[&nodes[..], &pods[..]].concat());
     let shown = users(&snapshot);
     let where_to: Vec<&str> = shown.iter().map(|user| user.rsplit("; ").next().unwrap()).collect();
     assert_eq!(where_to, ["a1, a2", "all", "a1, a2, b1, c1", "a1, a2, c1", "c1", "a2"]);
@@ -137,7 +137,7 @@ fn daemons_reduce_node_capacity_and_closed_nodes_keep_their_tasks() {
         pod("idle", "0", r#", "nodeName": "a""#, r#""phase": "Running""#),
         running("gone", "z"),
     ];
-    let snapshot = one(&items);
+    let snapshot = snapshot_of_dump(&items);
     let memory = 8u64 << 30;
     assert_eq!(classes(&snapshot), [format!("1 x a: 7 {memory}"), "1 x b: 1 0".to_owned()]);
     assert_eq!(users(&snapshot), ["ns/1: cpu 1; 1 run, 1 wait; a", "ns/2: cpu 1; 1 run, 0 wait; all"]);
@@ -161,7 +161,7 @@ fn conditions_that_are_not_modelled_are_named() {
         waiting("p2", r#""volumes": [{"persistentVolumeClaim": {"claimName": "x"}}]"#),
         r#"{"kind": "Service", "metadata": {"name": "s"}}"#.to_owned(),
     ];
-    let snapshot = one(&items);
+    let snapshot = snapshot_of_dump(&items);
     let left_out = left_out(&snapshot);
     for (what, name) in [
         ("preferred node affinity", "ns/p0"),
@@ -191,7 +191,7 @@ fn similar_nodes_are_merged_and_the_loss_is_stated() {
     let rounded = &merged.rounded[0];
     assert_eq!((rounded.server, rounded.resource), (0, 1));
     assert_eq!((rounded.most.to_string(), rounded.in_all.to_string()), ("14".to_owned(), "24".to_owned()));
-    assert_eq!(classes(&one(&items)).len(), 4);
+    assert_eq!(classes(&snapshot_of_dump(&items)).len(), 4);
     let full = running("q", "c")
         .replace(r#""requests": {"cpu": "1"}"#, r#""requests": {"cpu": "1", "memory": "1012"}"#);
     items.push(full);
@@ -347,7 +347,7 @@ fn reads_thousands_of_resources() {
     let pod = format!(
         r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{"containers": [{{"resources": {{"requests": {{{resources}}}}}}}]}}}}"#
     );
-    let snapshot = one(&[node("a"), node("b"), pod]);
+    let snapshot = snapshot_of_dump(&[node("a"), node("b"), pod]);
     assert_eq!((snapshot.problem.resources().len(), snapshot.problem.n_servers()), (9_000, 1));
 }
 
@@ -405,7 +405,7 @@ fn events_name_stopped_pods() {
     };
     let urgent =
         running("urgent", "a").replacen(r#""name": "urgent""#, r#""name": "urgent", "uid": "u-1""#, 1);
-    let snapshot = one(&[
+    let snapshot = snapshot_of_dump(&[
         node("a", "4", "1Gi", ""),
         urgent,
         event("p1", "Preempted", "Preempted by pod u-1 on node a"),

@@ -12,7 +12,7 @@ use evenhand_testkit::plain::{alone, tree};
 use evenhand_testkit::random::snapshots;
 use serde_json::{Value, json};
 
-fn of<'s>(found: &'s Settings, queue: &str) -> &'s OfQueue {
+fn effects_on_queue<'s>(found: &'s Settings, queue: &str) -> &'s OfQueue {
     found.queues.iter().find(|of| of.queue.name == queue).unwrap()
 }
 
@@ -39,7 +39,7 @@ fn kueue_672_raising_a_borrowing_limit_helps() {
                        {"name": "b", "group": "team-b", "demand": {"gpu": 1}, "tasks": 6}]);
     let snapshot = cluster(21, &groups, &users, &[json!({"a": 10, "b": 6})]);
     let found = Settings::new(&snapshot, Some(Rule::Kueue), None).unwrap();
-    let team = of(&found, "team-a");
+    let team = effects_on_queue(&found, "team-a");
     let limit = effect(team, 0, Field::Limit(1));
     assert_eq!(pieces(limit), [["10", "12", "10", "12"]]);
     assert_eq!((limit.end, limit.is_certified, limit.losers.len()), (Some(End::Tasks), true, 0));
@@ -59,7 +59,7 @@ fn kai_143_over_quota_weights_have_an_effect() {
                        {"name": "c/1", "group": "c", "demand": {"gpu": 1}, "tasks": 2}]);
     let snapshot = cluster(5, &groups, &users, &[json!({"a/1": 1, "b/1": 3, "c/1": 1})]);
     let found = Settings::new(&snapshot, Some(Rule::Kai), None).unwrap();
-    let c = of(&found, "c");
+    let c = effects_on_queue(&found, "c");
     assert_eq!(found.queues.len(), 1);
     // 3 w / (2 + w), until both tasks are within the fair share.
     let weight = effect(c, 2, Field::Weight);
@@ -81,7 +81,7 @@ fn volcano_4995_the_capability_of_the_parent_limits_queues() {
     let users = json!([user(1), user(2), user(3)]);
     let snapshot = cluster(0, &groups, &users, &[json!({"job-1": 4, "job-2": 4, "job-3": 1})]);
     let found = Settings::new(&snapshot, Some(Rule::Volcano), None).unwrap();
-    let third = of(&found, "queue-3");
+    let third = effects_on_queue(&found, "queue-3");
     assert!(third.is_below);
     let limit = effect(third, 0, Field::Limit(0));
     assert_eq!(pieces(limit), [["9", "12", "3", "4"]]);
@@ -98,14 +98,14 @@ fn a_reached_limit_and_a_large_guarantee_have_effects() {
                        {"name": "b", "group": "batch", "demand": {"gpu": 1}, "tasks": 30}]);
     let found =
         Settings::new(&cluster(24, &groups, &users, &[json!({"r": 8, "b": 16})]), None, None).unwrap();
-    let research = of(&found, "research");
+    let research = effects_on_queue(&found, "research");
     let limit = effect(research, 0, Field::Limit(1));
     assert_eq!(pieces(limit), [["8", "12", "8", "12"]]);
     assert_eq!((limit.end, limit.is_certified), (Some(End::Full(1)), true));
     let amounts = [Rational::from(16), Rational::from(12)];
     assert_eq!(limit.losers, [(1, 1, amounts)]);
     assert_eq!(research.effects.len(), 1);
-    let promise = effect(of(&found, "batch"), 1, Field::Guarantee(1));
+    let promise = effect(effects_on_queue(&found, "batch"), 1, Field::Guarantee(1));
     assert_eq!(pieces(promise)[0], ["0", "16", "16", "16"]);
     assert_eq!(pieces(promise)[1], ["16", "24", "16", "24"]);
 }
@@ -117,7 +117,7 @@ fn no_weight_helps_if_all_capacity_is_guaranteed() {
     let users = json!([{"name": "g", "group": "gold", "demand": {"gpu": 1}, "tasks": 40},
                        {"name": "p", "group": "poor", "demand": {"gpu": 1}, "tasks": 4}]);
     let found = Settings::new(&cluster(16, &groups, &users, &[json!({"g": 16})]), None, None).unwrap();
-    let poor = of(&found, "poor");
+    let poor = effects_on_queue(&found, "poor");
     assert!(poor.effects.iter().all(|of| matches!(of.setting.field, Field::Guarantee(1))), "{poor:?}");
     let promise = effect(poor, 1, Field::Guarantee(1));
     assert!(promise.breaks_promises);
@@ -272,7 +272,7 @@ fn random_snapshots_agree_with_the_plain_filling_on_a_grid() {
 fn the_example_of_the_page_names_the_limit_of_research() {
     let found = snapshot(include_str!("../../../../../examples/cluster-settings.json"));
     let found = Settings::new(&found, None, None).unwrap();
-    let vision = of(&found, "vision");
+    let vision = effects_on_queue(&found, "vision");
     assert!(
         vision.effects.iter().any(|of| of.setting == Setting { of: Kind::Group(0), field: Field::Limit(1) })
     );

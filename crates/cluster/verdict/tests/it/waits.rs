@@ -38,7 +38,7 @@ fn tasks(start: &Start) -> Vec<Task> {
 }
 
 /// One server of 4 GPUs. User `a` runs 4 tasks there, and three users wait.
-fn small() -> Snapshot {
+fn small_cluster() -> Snapshot {
     let users = json!([
         {"name": "a", "demand": {"gpu": 1}, "tasks": 4},
         {"name": "b", "demand": {"gpu": 4}, "tasks": 1},
@@ -55,7 +55,7 @@ fn row<'w>(waits: &'w Waits, of: &Snapshot, user: &str, which: &Which) -> &'w Ro
 
 #[test]
 fn fixed_times_give_the_starts_by_hand() {
-    let of = small();
+    let of = small_cluster();
     let waits =
         Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
     assert!(!waits.is_random);
@@ -88,7 +88,7 @@ fn the_tree_serves_the_least_share_first() {
 
 #[test]
 fn a_horizon_ends_runs_and_quantiles_count_all_runs() {
-    let of = small();
+    let of = small_cluster();
     let stated = Settings { horizon: Some(HOUR), ..settings(Law::Fixed(HOUR)) };
     let waits = Waits::new(&of, &stated).unwrap();
     // At that moment `b` and `c` use nothing, so the order of the file decides, and `b` gets all GPUs.
@@ -130,7 +130,7 @@ fn exponential_times_have_the_known_mean() {
 
 #[test]
 fn time_limits_are_read_from_the_snapshot() {
-    let mut of = small();
+    let mut of = small_cluster();
     of.running = vec![evenhand_problem::snapshot::Running {
         user: 0,
         server: 0,
@@ -180,7 +180,7 @@ fn admitted_tasks_hold_their_quota_and_get_servers_first() {
 
 #[test]
 fn errors_name_missing_data() {
-    let of = small();
+    let of = small_cluster();
     let none = Settings { durations: Durations::default(), ..settings(Law::Limits) };
     let error = Waits::new(&of, &none).unwrap_err();
     assert!(error.to_string().contains("no duration is stated for the tasks of user `a`"), "{error}");

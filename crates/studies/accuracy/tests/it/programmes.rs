@@ -82,7 +82,7 @@ fn case(text: &str) -> Case {
     programmes::case(model.name.clone(), model)
 }
 
-fn of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
+fn record_of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
     measured.records.iter().find(|record| record.contender == contender).unwrap()
 }
 
@@ -105,11 +105,11 @@ fn contenders_are_compared_with_the_exact_optimum() {
         assert_eq!(programme.prices.is_some(), record.contender != "microlp", "{record:?}");
     }
     for name in ["highs-simplex", "microlp"] {
-        assert!(of(&measured, name).distance().unwrap() < 1e-14, "{name}");
+        assert!(record_of(&measured, name).distance().unwrap() < 1e-14, "{name}");
     }
     // The prices of both solvers have the signs of the minimised programme.
     for (name, most) in [("highs-simplex", 1e-12), ("clarabel", 1e-5)] {
-        let programme = of(&measured, name).measures.programme.as_ref().unwrap();
+        let programme = record_of(&measured, name).measures.programme.as_ref().unwrap();
         let prices = programme.prices.as_ref().unwrap();
         for violated in [&prices.dual_violation, &prices.complementarity].into_iter().flatten() {
             assert!(violated.by < most, "{name}: {prices:?}");
@@ -123,7 +123,7 @@ fn contenders_are_compared_with_the_exact_optimum() {
     let measured = crate::contenders::measured(programmes::case("opposite", opposite), &settings());
     assert_eq!(measured.reference.objective, Some("1963/20".parse().unwrap()));
     for name in ["highs-simplex", "microlp", "clarabel"] {
-        let record = of(&measured, name);
+        let record = record_of(&measured, name);
         assert!(record.distance().unwrap() < RIGHT, "{record:?}");
         assert!((record.claims.objective.unwrap() - 98.15).abs() < 1e-4, "{record:?}");
     }
@@ -138,7 +138,7 @@ fn contenders_recognise_programmes_without_an_optimum() {
         let measured = measured(case(text), &settings());
         assert_eq!(measured.reference.programme_status(), Some(is));
         for name in contenders {
-            let record = of(&measured, name);
+            let record = record_of(&measured, name);
             assert_eq!((record.status, record.distance()), (Status::Solved, Some(0.0)), "{record:?}");
             assert!(!record.is_wrong_status(), "{record:?}");
         }

@@ -2,7 +2,7 @@
 
 use evenhand_audit::preemption::{Bounds, Case, Found, Step, document, search};
 
-fn found(shape: [u64; 3], most: [u64; 3]) -> Found {
+fn search_result(shape: [u64; 3], most: [u64; 3]) -> Found {
     let ([queues, resources, workloads], [amount, lendable, weight]) = (shape, most);
     search(Bounds { queues, resources, workloads, amount, lendable, weight }, 1_000_000, 0).unwrap()
 }
@@ -26,7 +26,7 @@ fn the_example_preempts_in_a_cycle() {
 fn finds_the_smallest_cycle_of_preemptions() {
     let mut searched = 0;
     let mut round = |shape, most| {
-        let found = found(shape, most);
+        let found = search_result(shape, most);
         assert!(found.is_all);
         println!("{shape:?} {most:?}: {} of {}", found.round(), found.cases());
         searched += found.cases();
