@@ -45,8 +45,8 @@ fn class_limits_reach_the_verdict() {
     assert_eq!(allocation["tasks"]["y"], json!({"old": "13/2"}));
     let certify =
         &["certify", "problem.json", "a.json", "--axiom", "limits", "--axiom", "feasible", "-o", "c.json"];
-    let said = folder.run(certify).ends_with(0).stdout;
-    assert!(said.contains("tightest: gpu of outer on new, 0 left"), "{said}");
+    let printed = folder.run(certify).ends_with(0).stdout;
+    assert!(printed.contains("tightest: gpu of outer on new, 0 left"), "{printed}");
     let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
     fits("certificate", &certificate);
     let limits = certificate["claims"].as_array().unwrap().iter().find(|of| of["axiom"] == "limits").unwrap();

@@ -130,13 +130,13 @@ fn documentation_does_not_install_from_registries() {
     let packages =
         ["pip install evenhand", "pip install 'evenhand", "cargo add evenhand", "cargo install evenhand"];
     let this = Path::new(file!()).file_name();
-    let mut said = Vec::new();
+    let mut install_commands = Vec::new();
     for path in endings.iter().flat_map(|ending| files(&root(), ending)) {
         if path.file_name() != this {
             let text = read(&path);
             let found = packages.iter().filter(|words| text.contains(**words));
-            said.extend(found.map(|words| format!("{}: {words}", path.display())));
+            install_commands.extend(found.map(|words| format!("{}: {words}", path.display())));
         }
     }
-    assert!(said.is_empty(), "{}", said.join("\n"));
+    assert!(install_commands.is_empty(), "{}", install_commands.join("\n"));
 }

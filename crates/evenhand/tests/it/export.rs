@@ -94,8 +94,8 @@ fn exports_a_theorem_for_each_claim() {
     ] {
         assert!(text.contains(theorem), "{text}");
     }
-    let said = folder.run(&["export", "c.json", "--to", "coq", "-o", "c.v"]).ends_with(0).stdout;
-    assert!(said.is_empty() && folder.read("c.v") == text);
+    let printed = folder.run(&["export", "c.json", "--to", "coq", "-o", "c.v"]).ends_with(0).stdout;
+    assert!(printed.is_empty() && folder.read("c.v") == text);
     folder.run(&["export", "c.json", "--to", "coq", "-o", "c.json"]).fails_with(2, "replace an input");
     let half =
         r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": 5}, "user 2": {"high-cpu": 5}}}"#;

@@ -32,10 +32,10 @@ const PLAIN: &str = "/usr/bin:/bin";
 fn installed_programs_run_from_the_path() {
     let (programs, prefix) = (programs(), TempDir::new().unwrap());
     let first = install(programs.path(), prefix.path(), PLAIN);
-    let said = String::from_utf8(first.stdout).unwrap();
+    let printed = String::from_utf8(first.stdout).unwrap();
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let bin = prefix.path().join("bin");
-    assert!(said.contains(&format!("{} is not on the PATH", bin.display())), "{said}");
+    assert!(printed.contains(&format!("{} is not on the PATH", bin.display())), "{printed}");
     for file in [
         "share/man/man1/evenhand.1",
         "share/man/man1/evenhand-solve.1",

@@ -101,8 +101,8 @@ fn outputs_of_external_programs_are_bounded() {
         mine.map(|record| record["why"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let loud = "mine=head -c 300000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo the end >&2; : {problem} {answer}; exit 5";
-    let said = run(loud);
-    assert!(!said.is_empty() && said.iter().all(|why| why == "exit status 5: the end"), "{said:?}");
+    let reasons = run(loud);
+    assert!(!reasons.is_empty() && reasons.iter().all(|why| why == "exit status 5: the end"), "{reasons:?}");
     let most = std::sync::atomic::AtomicU64::new(0);
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -113,9 +113,12 @@ fn outputs_of_external_programs_are_bounded() {
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
-        let said = run("mine=cat /dev/zero > {answer}; : {problem}");
+        let reasons = run("mine=cat /dev/zero > {answer}; : {problem}");
         done.store(true, Relaxed);
-        assert!(!said.is_empty() && said.iter().all(|why| why.contains("more than 512 MiB")), "{said:?}");
+        assert!(
+            !reasons.is_empty() && reasons.iter().all(|why| why.contains("more than 512 MiB")),
+            "{reasons:?}"
+        );
     });
     let most = most.into_inner();
     assert!(most < 2 << 30, "{} MiB", most >> 20);

@@ -25,8 +25,8 @@ fn rules_name_resources_left_out_of_the_share() {
             &["solve", "problem.json", "-m", "tree", "--rule", rule][..],
             &["explain", "problem.json", "a.json", "--levels", "--rule", rule],
         ] {
-            let said = folder.run(command).ends_with(0).stderr;
-            assert!(said.contains(left_out), "{command:?}: {said}");
+            let warning = folder.run(command).ends_with(0).stderr;
+            assert!(warning.contains(left_out), "{command:?}: {warning}");
         }
     }
     let own = folder.run(&["solve", "problem.json", "-m", "tree"]).ends_with(0);

@@ -439,9 +439,9 @@ const BY_USAGE: &str = include_str!("../../../../examples/half-life.json");
 fn half_lives_of_past_usage_are_compared() {
     let folder = Folder::with(BY_USAGE);
     let call = ["simulate", "problem.json", "--half-life", "1h,7d,none"];
-    let said = folder.run(&call).ends_with(0).stdout;
-    assert!(said.starts_with("The half-life matters most to weekly: its tasks wait"), "{said}");
-    assert!(said.contains("a half-life of 7d") || said.contains("no decay"), "{said}");
+    let printed = folder.run(&call).ends_with(0).stdout;
+    assert!(printed.starts_with("The half-life matters most to weekly: its tasks wait"), "{printed}");
+    assert!(printed.contains("a half-life of 7d") || printed.contains("no decay"), "{printed}");
     let json = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(json["half_lives"][0]["half_life"], 3600.0);
     assert!(json["half_lives"][2]["half_life"].is_null());
@@ -492,6 +492,6 @@ fn verdict_judges_the_history_of_a_simulated_run() {
             summary["runs"][0]["users"][queue["queue"].as_str().unwrap()]["usage"].as_f64().unwrap();
         assert!((simulated / exact.to_f64() - 1.0).abs() < 1e-6, "{queue} {simulated}");
     }
-    let said = folder.run(&["verdict", history, "--window", "7d"]).ends_with(0).stdout;
-    assert!(said.contains("The history covers all of the 7 d before 1814400 s."), "{said}");
+    let printed = folder.run(&["verdict", history, "--window", "7d"]).ends_with(0).stdout;
+    assert!(printed.contains("The history covers all of the 7 d before 1814400 s."), "{printed}");
 }

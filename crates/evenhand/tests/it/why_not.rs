@@ -148,8 +148,8 @@ fn tasks_are_selected_by_name_or_by_user() {
     // `serving` runs all of its tasks.
     let found = explained(&folder, "serving", 1);
     assert_eq!((&found["waits"], &found["stop"]), (&json!(false), &Value::Null));
-    let wrong = |task: &str, said: &str| {
-        folder.run(&["explain", "snap.json", "--task", task]).fails_with(2, said);
+    let wrong = |task: &str, message: &str| {
+        folder.run(&["explain", "snap.json", "--task", task]).fails_with(2, message);
     };
     wrong("research/train-1", "runs on n1");
     wrong("research/train-99", "research/train-99");

@@ -122,12 +122,12 @@ fn each_round_counts_until_the_next() {
     assert_eq!(gaps(&found), [(-100, 0, "before the history begins".to_owned())]);
     let found = verdict(&folder, "verdict h.sqlite --window 60 --at 60 --reach 10s --coverage 0", 1);
     assert_eq!(gaps(&found), [(10, 60, "no round".to_owned())]);
-    let said =
+    let printed =
         folder.run(&["verdict", "h.sqlite", "--window", "10060s", "--coverage", "0"]).ends_with(1).stdout;
-    assert!(said.contains("a wanted more throughout, and its usage over weight is 66.7"), "{said}");
-    assert!(said.contains("below that of b"), "{said}");
-    assert!(said.contains("2 h 39 min): no round"), "{said}");
-    assert!(said.contains("Not in all of the covered time: late"), "{said}");
+    assert!(printed.contains("a wanted more throughout, and its usage over weight is 66.7"), "{printed}");
+    assert!(printed.contains("below that of b"), "{printed}");
+    assert!(printed.contains("2 h 39 min): no round"), "{printed}");
+    assert!(printed.contains("Not in all of the covered time: late"), "{printed}");
 }
 
 #[test]

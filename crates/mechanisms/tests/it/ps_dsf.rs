@@ -30,7 +30,7 @@ fn exact(problem: &Problem) -> Result<Allocation, String> {
     Ok(outcome.allocation)
 }
 
-fn all(seeds: std::ops::Range<u64>, shape: Shape) {
+fn check_all(seeds: std::ops::Range<u64>, shape: Shape) {
     let mut failures = Vec::new();
     // The environment variable multiplies the number of seeds, for a longer test.
     let more = std::env::var("EVENHAND_MORE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -47,22 +47,22 @@ fn all(seeds: std::ops::Range<u64>, shape: Shape) {
 
 #[test]
 fn solves_mixed_problems() {
-    all(0..500, SMALL);
+    check_all(0..500, SMALL);
 }
 
 #[test]
 fn solves_problems_with_ties() {
-    all(0..500, Shape { largest: 2, ..SMALL });
+    check_all(0..500, Shape { largest: 2, ..SMALL });
 }
 
 #[test]
 fn solves_problems_with_unlimited_tasks() {
-    all(0..300, Shape { zero: 0.0, finite: 0.0, largest: 50, ..SMALL });
+    check_all(0..300, Shape { zero: 0.0, finite: 0.0, largest: 50, ..SMALL });
 }
 
 #[test]
 fn solves_problems_with_finite_tasks() {
-    all(0..300, Shape { finite: 0.9, largest: 3, ..SMALL });
+    check_all(0..300, Shape { finite: 0.9, largest: 3, ..SMALL });
 }
 
 /// Returns the problem of a golden case. `phi` and `eligible` may be absent.

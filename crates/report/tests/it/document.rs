@@ -20,7 +20,7 @@ fn problem(text: &str) -> Problem {
     Source { name: "p.json", text }.problem().unwrap()
 }
 
-fn of(problem: &Problem, mechanisms: &[&str]) -> String {
+fn comparison_page(problem: &Problem, mechanisms: &[&str]) -> String {
     let mechanisms = mechanisms.iter().map(|name| registry::find(name).unwrap()).collect();
     let comparison = Comparison { mechanisms, ..Comparison::default() };
     document(problem, &compare(problem, &comparison), false)
@@ -92,7 +92,7 @@ fn the_page_is_self_contained_and_links_its_certificates() {
             "users": [{"name": "<script>alert(1)</script>", "demand": {"cpu": 1}},
                       {"name": "\"u\"", "demand": {"cpu": 1, "gpu": 1}}]}"#,
     );
-    let html = of(&problem, &["drfh", "utilitarian", "alpha"]);
+    let html = comparison_page(&problem, &["drfh", "utilitarian", "alpha"]);
     assert!(is_balanced(&html), "{html}");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert!(html.contains("<title>a &amp; b</title>"));
@@ -140,7 +140,7 @@ fn the_page_of_a_snapshot_has_both_certificates() {
 fn the_page_starts_with_the_answer_and_its_cells_show_the_claims() {
     let problem = problem(include_str!("../../../../examples/two-servers.json"));
     let names = ["drfh", "per-server-drf", "utilitarian", "njc"];
-    let html = of(&problem, &names);
+    let html = comparison_page(&problem, &names);
     let texts = certificates(&html);
     let claims = |outcome: Outcome| -> usize {
         let count = |text: &String| {
@@ -194,7 +194,7 @@ fn pages_of_large_problems_have_bounded_size() {
         list(&server, 50),
         list(&user, 1_000)
     ));
-    let html = of(&problem, &["drfh", "utilitarian", "fill"]);
+    let html = comparison_page(&problem, &["drfh", "utilitarian", "fill"]);
     assert!(html.len() < 3_000_000, "{}", html.len());
     assert!(is_balanced(&html) && html.contains("<summary>988 more users</summary>"));
     assert_eq!(certificates(&html).len(), 3);
@@ -231,7 +231,7 @@ fn pages_of_empty_problems_are_valid() {
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
             "servers": [{"name": "s", "capacity": {}}], "users": []}"#,
     );
-    let html = of(&nobody, &["drfh"]);
+    let html = comparison_page(&nobody, &["drfh"]);
     assert!(is_balanced(&html) && html.contains("<title>Allocations side by side</title>"), "{html}");
 }
 

@@ -74,8 +74,8 @@ fn the_kernel_has_the_size_that_the_page_states() {
         (programmes, "lines judge linear programmes"),
         (windows, "lines judge windows of time"),
     ] {
-        let said = format!("{} {what}", in_thousands(lines));
-        assert!(page.contains(&said), "docs/checker.md does not say: {said}");
+        let statement = format!("{} {what}", in_thousands(lines));
+        assert!(page.contains(&statement), "docs/checker.md does not say: {statement}");
     }
 }
 
