@@ -430,9 +430,9 @@ fn csv_has_decimals_without_units() {
 fn what_to_type_instead() {
     let folder = Folder::with(FIGURE_1);
     for command in ["solve problem.json", "audit mechanism"] {
-        let said = fails(&folder, command).stderr;
+        let stderr_text = fails(&folder, command).stderr;
         for name in registry::names() {
-            assert!(said.contains(name), "{command} does not name {name}: {said}");
+            assert!(stderr_text.contains(name), "{command} does not name {name}: {stderr_text}");
         }
     }
     for (line, name) in [
@@ -444,8 +444,8 @@ fn what_to_type_instead() {
         ("import squeue x", "'slurm'"),
         ("import alibaba x", "'openb'"),
     ] {
-        let said = fails(&folder, line).stderr;
-        assert!(said.contains("tip: ") && said.contains(name), "{line}: {said}");
+        let stderr_text = fails(&folder, line).stderr;
+        assert!(stderr_text.contains("tip: ") && stderr_text.contains(name), "{line}: {stderr_text}");
     }
     assert!(!fails(&folder, "help qqqqq").stderr.contains("tip: "));
 }

@@ -75,11 +75,11 @@ fn running_out_of_memory_is_reported() {
             let errors = output.stderr.lines().filter(|line| line.starts_with("error: ")).count();
             assert_eq!(errors, usize::from(output.status == 3), "{arguments}: {output:?}");
             if output.stderr.contains("(ulimit -v)") {
-                let said = format!(
+                let expected_message = format!(
                     "error: this takes more memory than the {} MiB that the shell allows",
                     kibibytes >> 10
                 );
-                assert!(output.error_line().starts_with(&said), "{arguments}: {output:?}");
+                assert!(output.error_line().starts_with(&expected_message), "{arguments}: {output:?}");
                 by_a_signal += 1;
             }
         }

@@ -139,8 +139,12 @@ fn polish_adds_an_exact_answer_to_the_given_one() {
         let axiom = if mechanism == "drfh" { "max-min:drfh" } else { "proportional:1" };
         folder.run(&["certify", "problem.json", "p.json", "--axiom", axiom]).ends_with(0);
     }
-    let said = folder.run(&[&polish[..], &["drfh", "--tolerance", "1e-6"]].concat()).ends_with(0).stdout;
-    assert!(said.contains("drfh: the nearest exact answer changes the tasks of `a` most"), "{said}");
+    let output_text =
+        folder.run(&[&polish[..], &["drfh", "--tolerance", "1e-6"]].concat()).ends_with(0).stdout;
+    assert!(
+        output_text.contains("drfh: the nearest exact answer changes the tasks of `a` most"),
+        "{output_text}"
+    );
     // The answer moves only as far as necessary.
     write_allocation(&folder, &json!({"a": {"s": 3, "t": 7}, "b": {"s": 7, "t": 3}}));
     let found = folder.run(&[&polish[..], &["drfh", "--format", "json"]].concat()).ends_with(0).json();
@@ -160,10 +164,11 @@ fn polish_adds_an_exact_answer_to_the_given_one() {
     folder.write("i.json", r#"{"kind": "allocation", "tasks": {"a": {"s": 1}, "b": {"s": 1}}}"#);
     let irrational =
         ["certify", "irrational.json", "i.json", "--axiom", "feasible", "--polish", "proportional"];
-    let said = folder.run(&irrational).ends_with(0).stdout;
+    let output_text = folder.run(&irrational).ends_with(0).stdout;
     assert!(
-        said.contains("proportional: an answer close to its optimum") && said.contains("it is within"),
-        "{said}"
+        output_text.contains("proportional: an answer close to its optimum")
+            && output_text.contains("it is within"),
+        "{output_text}"
     );
     // PS-DSF constrains more than totals.
     let found = folder.run(&[&polish[..], &["ps-dsf", "--format", "json"]].concat()).ends_with(0).json();

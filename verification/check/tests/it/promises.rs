@@ -66,9 +66,9 @@ fn digits_are_charged_before_they_are_computed() {
     let (wide, few) = ("1e-99999", "1e-9");
     for (number, others, what) in [(wide, wide, "digits of numbers"), (wide, few, "steps of work")] {
         let output = run(&folder, &text(number, others), "json");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(3), "{what}: {said}");
-        assert!(said.contains("too large") && said.contains(what), "{what}: {said}");
+        let output_text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{what}: {output_text}");
+        assert!(output_text.contains("too large") && output_text.contains(what), "{what}: {output_text}");
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -78,9 +78,9 @@ fn digits_are_charged_before_they_are_computed() {
 fn a_file_is_at_most_a_gibibyte() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenhand-check"));
     let output = command.arg("/dev/zero").stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("expected at most 1073741824 bytes"), "{said}");
+    let output_text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output_text}");
+    assert!(output_text.contains("expected at most 1073741824 bytes"), "{output_text}");
 }
 
 /// The program gives an answer and does not panic for damaged certificates, and for bytes that are not a certificate at
@@ -118,12 +118,12 @@ fn control_characters_are_escaped() {
     for text in [hostile, twice, unknown] {
         for format in ["table", "json"] {
             let output = run(&folder, &text, format);
-            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-            assert!(!said.is_empty());
+            let output_text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert!(!output_text.is_empty());
             let drives = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
-            assert!(!said.contains(drives), "{said:?}");
-            escaped += usize::from(said.contains("u{1b}") || said.contains("u001b"));
-            assert!(!said.lines().skip(1).any(|line| line.starts_with("error: ")), "{said}");
+            assert!(!output_text.contains(drives), "{output_text:?}");
+            escaped += usize::from(output_text.contains("u{1b}") || output_text.contains("u001b"));
+            assert!(!output_text.lines().skip(1).any(|line| line.starts_with("error: ")), "{output_text}");
         }
     }
     assert!(escaped > 1, "{escaped}");
