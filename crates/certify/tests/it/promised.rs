@@ -143,7 +143,7 @@ fn grouping_other_queues_changes_no_lack() {
 }
 
 #[test]
-fn capacity_kept_back_counts_as_used() {
+fn capacity_kept_back_counts_towards_the_limit() {
     // `b` keeps 3 of its 4 back, and no other group can have these 3.
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(9)},
         {"name": "b", "parent": "org", "guarantee": gpu(4), "lend": gpu(1)}, {"name": "c", "parent": "org"}]);

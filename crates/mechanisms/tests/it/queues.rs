@@ -223,7 +223,7 @@ fn two_teams() -> Problem {
 }
 
 #[test]
-fn preemption_stops_only_the_youngest_tasks_that_it_needs() {
+fn preemption_stops_the_youngest_gangs_and_no_more_than_needed() {
     let problem = two_teams();
     let after = |preemption: Preemption| {
         let policy = TreePolicy { preemption, ..TreePolicy::default() };

@@ -52,13 +52,13 @@ fn group_files_survive_reading_and_writing() {
 #[test]
 fn stated_defaults_do_not_change_the_hash() {
     let plain = problem_with_groups("", "", "");
-    let said = problem_with_groups(
+    let stated = problem_with_groups(
         "",
         r#", "gang": 1, "pinned": 0"#,
         r#", "share": {"of": "usage", "multipliers": {"cpu": 1}}"#,
     );
-    let [plain, said] = [plain, said].map(|text| read(&text).unwrap());
-    assert_eq!(plain, said);
+    let [plain, stated] = [plain, stated].map(|text| read(&text).unwrap());
+    assert_eq!(plain, stated);
     assert!(!problem_to_json(&plain).contains("groups"));
     assert_ne!(
         problem_sha256(&plain),
@@ -125,9 +125,9 @@ fn infeasible_guarantees_are_reported_with_amounts() {
     let groups = r#"{"name": "a", "guarantee": {"cpu": 8, "gpu": 4}}, {"name": "b", "guarantee": {"cpu": 4}},
         {"name": "a1", "parent": "a", "guarantee": {"cpu": 5}}, {"name": "a2", "parent": "a", "guarantee": {"cpu": 4}}"#;
     let problem = read(&problem_with_groups(groups, "", "")).unwrap();
-    let said: Vec<String> = problem.warnings().iter().map(Warning::to_string).collect();
+    let messages: Vec<String> = problem.warnings().iter().map(Warning::to_string).collect();
     assert_eq!(
-        said,
+        messages,
         [
             "the subgroups of `a`: the guarantees of cpu add up to 9, but there is only 8",
             "all groups: the guarantees of cpu add up to 12, but there is only 10",
@@ -170,7 +170,7 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
         r#"{"new": {"limit": {"gpu": "3k"}}, "new, old": {"limit": {"gpu": 5, "cpu": 0}}, "old": {}}"#;
     let listed = r#"[{"servers": ["old", "new"], "limit": {"cpu": 0, "gpu": 5}},
         {"servers": ["new"], "limit": {"gpu": 3000}}, {"servers": ["old"], "limit": {}}]"#;
-    let [by_key, listed] = [by_key, listed].map(|said| read(&problem_with_class_fields(said, "")).unwrap());
+    let [by_key, listed] = [by_key, listed].map(|text| read(&problem_with_class_fields(text, "")).unwrap());
     assert_eq!(by_key, listed);
     let of: Vec<_> = by_key.groups().list()[0].on.iter().map(|on| (&on.servers[..], &on.limit[..])).collect();
     let zero_and_five = [(0, Rational::new()), (1, Rational::from(5))];
@@ -181,7 +181,7 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     assert_eq!(read(&written).unwrap(), by_key);
     // An entry without limits does not change the hash. A limit of 0 does.
     let [none, empty, zero] = ["{}", r#"{"old": {"limit": {}}}"#, r#"{"old": {"limit": {"gpu": 0}}}"#]
-        .map(|said| problem_with_class_fields(said, ""));
+        .map(|text| problem_with_class_fields(text, ""));
     let [none, empty, zero] = [none, empty, zero].map(|text| problem_sha256(&read(&text).unwrap()));
     assert_eq!(none, empty);
     assert_ne!(none, zero);
@@ -236,8 +236,8 @@ fn faults_in_class_limits_name_their_place() {
         ),
         (r#"{"new": {"maximum": {"gpu": 1}}}"#, "groups[0].on.new.maximum: unknown field `maximum`"),
     ];
-    for (said, expected) in faults {
-        let message = read(&problem_with_class_fields(said, "")).unwrap_err();
+    for (text, expected) in faults {
+        let message = read(&problem_with_class_fields(text, "")).unwrap_err();
         let (place, fault) = message.split_once(": ").unwrap();
         assert!(place.starts_with("p.json:4:") && fault.starts_with(expected), "{message}");
     }

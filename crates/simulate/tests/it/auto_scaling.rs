@@ -92,7 +92,7 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
 }
 
 #[test]
-fn mean_times_and_loads_determine_the_offered_jobs() {
+fn loads_are_mean_numbers_of_jobs_for_any_mean_time() {
     // The load of a type is the mean number of its jobs on a server without rejections, whatever the mean running time.
     let mut document = stated();
     document["horizon"] = json!(400);

@@ -46,7 +46,7 @@ fn guaranteed_tasks_wait_or_preempt_others() {
 }
 
 #[test]
-fn preemption_by_shares_stops_at_equal_shares() {
+fn preemption_by_shares_respects_priorities_and_pinned_tasks() {
     // Without guarantees only the order of shares makes tasks stop: y keeps two of its four tasks.
     let text = promised("shares").replace(r#", "guarantee": {"gpu": 2}"#, "");
     assert_eq!(only(&simulated(&text)).tasks[1].preempted, 2);

@@ -116,7 +116,7 @@ fn job(at: f64, of_type: usize, lasts: f64) -> Job {
 }
 
 #[test]
-fn small_jobs_migrate_to_make_room_for_large_jobs() {
+fn small_jobs_are_preempted_for_large_jobs() {
     let problem = one_resource();
     // Small jobs fill both servers. Then two large jobs arrive.
     let mut jobs: Vec<Job> = (0..8).map(|at| job(f64::from(at) / 8.0, 0, 100.0)).collect();

@@ -114,7 +114,7 @@ fn without_integers_the_bound_equals_the_value() {
 }
 
 #[test]
-fn reports_infeasible_and_unbounded_programmes() {
+fn reports_unsolvable_and_malformed_programmes() {
     let n = |upper: f64| integer(1.0, 0.0, upper);
     assert_eq!(solve(&[n(3.0)], &[(0.25, &[1.0], 0.75)]).map(|s| s.1), Err(LpError::Infeasible));
     let unbounded = solve(&[n(INFINITY)], &[(0.0, &[1.0], INFINITY)]).map(|s| s.1);

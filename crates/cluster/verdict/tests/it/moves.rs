@@ -217,7 +217,7 @@ fn unsafe_names_get_no_command() {
 }
 
 #[test]
-fn moves_stop_the_lowest_priority_first_and_never_a_higher_one() {
+fn moves_stop_the_lowest_priority_first_and_respect_strict_priority() {
     let users = json!([{"name": "a/high", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "a/low", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]);
