@@ -60,7 +60,7 @@ def random_pool(rng, n, m):
 
 
 class Peers(unittest.TestCase):
-    def test_newton_and_cones_find_the_same_optimum(self):
+    def test_newton_and_cones_agree_on_the_optimum(self):
         rng = random.Random(3)
         for case in range(30):
             instance = random_pool(rng, rng.randint(2, 30), rng.randint(1, 6))
@@ -96,7 +96,7 @@ class Peers(unittest.TestCase):
                 self.assertLess(abs(y - found[0]).max(), 1e-9 * lp.scale, case)
                 self.assertTrue((y <= lp.limit * (1 + 1e-9)).all(), case)
 
-    def test_envy_in_integers_is_envy_in_fractions(self):
+    def test_envy_in_integers_agrees_with_envy_in_fractions(self):
         rng = random.Random(2)
         verdicts = set()
         for case in range(500):

@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exp_is_exp() {
+    fn exp_agrees_with_the_standard_library() {
         for k in -80..=80 {
             let x = f64::from(k) / 10.0;
             assert!((exp(x) / x.exp() - 1.0).abs() < 1e-12, "{x}");
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_numbers_on_every_machine() {
+    fn instances_are_the_same_on_every_machine() {
         let problem = google(300, 1, Tasks::Finite).unwrap();
         assert_eq!((problem.n_users(), problem.n_servers(), problem.n_resources()), (300, 10, 2));
         assert_eq!(
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn unlimited_tasks_change_nothing_else() {
+    fn unlimited_tasks_change_no_other_field() {
         let (finite, unlimited) =
             (google(20, 2, Tasks::Finite).unwrap(), google(20, 2, Tasks::Unlimited).unwrap());
         for (a, b) in finite.users().iter().zip(unlimited.users()) {

@@ -158,7 +158,7 @@ mod tests {
     use crate::instances::{Tasks, general, google};
 
     #[test]
-    fn what_is_timed_is_true() {
+    fn timed_claims_are_true() {
         let problems = [
             google(60, 1, Tasks::Finite).unwrap(),
             google(60, 1, Tasks::Unlimited).unwrap(),

@@ -64,7 +64,7 @@ pub(crate) fn line(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn indices_go_below_the_line() {
+    fn indices_become_subscripts() {
         assert_eq!(super::line("x_n >= e_n gamma_n"), "x<sub>n</sub> >= e<sub>n</sub> gamma<sub>n</sub>");
         assert_eq!(
             super::line("max_r(d_nr / c_r) | 2 * 3"),

@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_replaced_where_they_stand() {
+    fn links_are_replaced_in_place() {
         let to = |target: &str| Ok((target == "a.rs").then(|| "../a.rs.txt".to_owned()));
         let page = rewrite("[a.rs](a.rs), ![b](b.svg), [c](https://c.example)\n", to).unwrap();
         assert_eq!(page, "[a.rs](../a.rs.txt), ![b](b.svg), [c](https://c.example)\n");

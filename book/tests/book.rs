@@ -59,7 +59,7 @@ fn mechanisms_and_axioms_have_their_pages() {
 }
 
 #[test]
-fn pictures_of_the_papers_are_as_they_are_drawn() {
+fn pictures_of_the_papers_are_up_to_date() {
     let drawn: Vec<_> =
         fs::read_dir(root().join("docs/images")).unwrap().map(|entry| entry.unwrap().path()).collect();
     let mut compared = 0;

@@ -12,31 +12,31 @@ fn run(program: &str, says: &str) {
 }
 
 #[test]
-fn first_allocation() {
+fn first_allocation_runs() {
     run(env!("CARGO_BIN_EXE_first_allocation"), "tasks [10, 10], refused: None");
 }
 
 #[test]
-fn certify_an_allocation() {
+fn certify_an_allocation_runs() {
     run(env!("CARGO_BIN_EXE_certify_an_allocation"), "not valid: ");
 }
 
 #[test]
-fn greedy_against_optimal() {
+fn greedy_against_optimal_runs() {
     run(env!("CARGO_BIN_EXE_greedy_against_optimal"), "at least 449/515 of the optimum");
 }
 
 #[test]
-fn accuracy_of_a_solver() {
+fn accuracy_of_a_solver_runs() {
     run(env!("CARGO_BIN_EXE_accuracy_of_a_solver"), "path follower: ");
 }
 
 #[test]
-fn own_mechanism() {
+fn own_mechanism_runs() {
     run(env!("CARGO_BIN_EXE_own_mechanism"), "VIOLATED");
 }
 
 #[test]
-fn linear_programme() {
+fn linear_programme_runs() {
     run(env!("CARGO_BIN_EXE_linear_programme"), "largest violation of a row: 3/1000000000");
 }

@@ -74,7 +74,7 @@ mod tests {
     use super::{ASKED, UNLIMITED};
 
     #[test]
-    fn what_is_left_out_of_an_answer_does_not_cost_its_proof() {
+    fn omitted_small_values_do_not_prevent_the_proof() {
         has_an_answer("proportional", 7);
     }
 
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_that_doubles_cannot_tell_apart_take_no_general_programme() {
+    fn costs_equal_in_doubles_need_no_general_programme() {
         has_an_answer("asset", 5);
     }
 

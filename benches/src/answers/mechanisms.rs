@@ -158,7 +158,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_doubles_alone_do_not_solve_has_an_answer() {
+    fn problems_beyond_double_precision_have_an_answer() {
         for &(mechanism, shape, seed) in HARD {
             let asked = ASKED.iter().find(|asked| asked.name() == mechanism).unwrap();
             let shape = SHAPES.iter().find(|known| known.name == shape).unwrap();
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn every_mechanism_is_there_and_takes_its_flag() {
+    fn every_mechanism_exists_and_accepts_its_flag() {
         for asked in ASKED {
             let mechanism = evenhand_mechanisms::registry::find(asked.mechanism).unwrap();
             assert!(asked.flag.is_none_or(|(name, _)| mechanism.takes(name)));

@@ -135,7 +135,7 @@ mod tests {
     use super::{SHAPES, WAYS};
 
     #[test]
-    fn bounds_hold_and_are_narrow_where_small_parts_are_exact() {
+    fn bounds_hold_and_are_narrow_if_small_parts_are_exact() {
         for shape in SHAPES {
             let widths = shape.widths(WAYS[0], 0..10, 12);
             assert!(widths.failures.is_empty(), "{}: {:?}", shape.name, widths.failures.first());

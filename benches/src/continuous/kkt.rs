@@ -111,7 +111,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn residual_of_a_known_optimum_and_of_what_is_none() {
+    fn residuals_separate_a_known_optimum_from_other_points() {
         // For one resource and the entitlements 3 and 1, the shares are 3/4 and 1/4, and the price is 1.
         let pool = Pool::new(1, vec![1.0, 0.5], vec![3.0, 1.0], vec![1.0, 1.0]).unwrap();
         assert_eq!(residual(&pool, &[0.75, 0.5], &[1.0]).worst(), 0.0);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_keep_what_doubles_lose() {
+    fn compensated_sums_keep_digits_that_doubles_lose() {
         let mut sum = Sum::default();
         for (a, b) in [(1e16, 1.0), (1.0, 1.0), (-1e16, 1.0), (1.0 / 3.0, 3.0), (-1.0, 1.0)] {
             sum.add_product(a, b);
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trajectory_of_one_user() {
+    fn the_trajectory_of_one_user_has_residual_zero() {
         // The equation `x (1 / (1 - x) + 1 / (1 - x)) = c` has the solution `x = 1/2` for `c = 2`.
         let pool = Pool::new(1, vec![1.0], vec![1.0], vec![1.0]).unwrap();
         assert_eq!(off_trajectory(&pool, &[0.5], 2.0), 0.0);

@@ -21,7 +21,7 @@ def without_time(text):
     ("utilitarian", {}), ("fill", {"score": "drf", "server": "first-fit"}), ("tree", {}),
 ])  # fmt: skip
 @pytest.mark.parametrize("exact", [True, False])
-def test_allocations_and_certificates(tmp_path, binary, name, mechanism, settings, exact):
+def test_allocations_and_certificates_equal_those_of_the_program(tmp_path, binary, name, mechanism, settings, exact):
     path = EXAMPLES / name
     problem = eh.Problem.from_file(path)
     try:
@@ -43,7 +43,7 @@ def test_allocations_and_certificates(tmp_path, binary, name, mechanism, setting
     assert binary("evenhand-check", certificate, *sharing) == eh.check(c, sharing=a.sharing) + "\n"
 
 
-def test_other_results(tmp_path, binary, two_servers):
+def test_other_results_equal_those_of_the_program(tmp_path, binary, two_servers):
     path = EXAMPLES / "two-servers.json"
     a = two_servers.solve("drfh")
     a.to_file(tmp_path / "a.json")
@@ -59,7 +59,7 @@ def test_other_results(tmp_path, binary, two_servers):
     assert a.certify()._shown.to_json() == said
 
 
-def test_polished_answers_and_decimals(tmp_path, binary, two_servers):
+def test_polished_answers_and_decimals_equal_those_of_the_program(tmp_path, binary, two_servers):
     path, given, out = EXAMPLES / "two-servers.json", tmp_path / "given.json", tmp_path / "polished.json"
     near = two_servers.allocation([["9.9999", 0], [0, 10]])
     near.to_file(given)

@@ -37,7 +37,7 @@ def test_verdicts_have_exact_margins(two_servers):
     assert c.tolerance == 0 and c.repair == 0 and not c.infeasible and c.unchecked is None
 
 
-def test_checks_accept_what_is_proven_and_nothing_else(two_servers):
+def test_check_accepts_only_proven_claims(two_servers):
     c = two_servers.solve("drfh").certify()
     assert c.check() is None
     c.check(require=["envy-free", "max-min:drfh"])
@@ -61,7 +61,7 @@ def test_a_damaged_certificate_is_refused(two_servers):
     assert eh.check(c, problem=two_servers, allocation=c.allocation).startswith("valid: 6 claims")
 
 
-def test_files_of_all_kinds(tmp_path, two_servers):
+def test_results_survive_files(tmp_path, two_servers):
     a = two_servers.solve("drfh")
     c = a.certify()
     a.to_file(tmp_path / "a.json")
@@ -70,7 +70,7 @@ def test_files_of_all_kinds(tmp_path, two_servers):
     assert eh.check(tmp_path / "c.json", require="envy-free").startswith("valid")
 
 
-def test_judging_an_array(two_servers):
+def test_judge_accepts_an_array(two_servers):
     x = np.array([[10, 0], [0, 10.000000001]])
     c = two_servers.judge(x)
     assert c.verdicts["feasible"].outcome == "within" and 0 < c.repair < 1e-6
@@ -86,7 +86,7 @@ def test_judging_an_array(two_servers):
     assert two_servers.judge(x, least).verdicts["envy-free"].holds
 
 
-def test_the_kernel_accepts_a_tolerance_only_where_it_is_granted(two_servers):
+def test_the_kernel_accepts_only_a_granted_tolerance(two_servers):
     c = two_servers.judge([[9.9, 0], [0, 10]], tolerance=0.1)
     c.check(require=["envy-free"])
     with pytest.raises(eh.CertificateError, match="tolerance"):
@@ -95,7 +95,7 @@ def test_the_kernel_accepts_a_tolerance_only_where_it_is_granted(two_servers):
         eh.check(c.to_json())
 
 
-def test_allocations_are_exact_where_their_numbers_are(two_servers):
+def test_allocations_of_exact_numbers_are_exact(two_servers):
     assert two_servers.allocation([[Fraction(1, 3), 0], [0, 2]]).exact
     assert two_servers.allocation({"user 1": {"high-memory": "1/3"}}).exact
     assert not two_servers.allocation([[0.5, 0], [0, 2]]).exact
@@ -105,7 +105,7 @@ def test_allocations_are_exact_where_their_numbers_are(two_servers):
     assert one.allocation([1, 2]).tasks == {"u0": {"s0": 1}, "u1": {"s0": 2}}
 
 
-def test_floating_point_and_settings():
+def test_solve_accepts_floating_point_and_settings():
     p = eh.Problem.from_arrays([[1.0, 1.0]], [[0.5, 0.1], [0.2, 0.4]])
     a = p.solve("alpha", alpha="1/2")
     assert a.certify().verdicts["proportional:1/2"].holds
@@ -144,7 +144,7 @@ def test_explanations_name_the_bottleneck(two_servers):
 
 
 @given(problems(), st.sampled_from(["drfh", "tsf", "cdrf", "asset", "utilitarian", "per-server-drf", "njc", "proportional"]))
-def test_what_is_solved_is_certified_and_checked(p, mechanism):
+def test_solved_allocations_are_certified_and_checked(p, mechanism):
     try:
         a = p.solve(mechanism)
     except eh.NotApplicable:
@@ -161,7 +161,7 @@ AXIOMS = ["feasible", "work-conserving", "pareto-optimal", "envy-free", "sharing
 
 
 @given(problems(), st.lists(st.integers(0, 40), min_size=12, max_size=12))
-def test_the_least_tolerance_is_the_least(p, numerators):
+def test_no_smaller_tolerance_suffices_than_the_least(p, numerators):
     """An axiom holds at its least tolerance, but not a little below it."""
     shape = len(p.users), len(p.servers)
     x = [[Fraction(numerators[n * shape[1] + i], 8) for i in range(shape[1])] for n in range(shape[0])]

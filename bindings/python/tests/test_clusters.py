@@ -34,7 +34,7 @@ def backend(request):
     return request.getfixturevalue(request.param)
 
 
-def test_a_worker_that_is_killed_changes_nothing(backend, tmp_path):
+def test_a_killed_worker_does_not_change_results(backend, tmp_path):
     folder = tmp_path / "workers"
     folder.mkdir()
 

@@ -15,12 +15,12 @@ FLAGS = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL & 0
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_examples_of_the_documentation(name):
+def test_examples_of_the_documentation_run(name):
     found = doctest.testmod(importlib.import_module(name), optionflags=FLAGS)
     assert found.failed == 0
 
 
-def test_there_are_examples():
+def test_the_documentation_has_examples():
     finder = doctest.DocTestFinder()
     count = sum(len(test.examples) for name in MODULES for test in finder.find(importlib.import_module(name)))
     assert count > 30

@@ -24,7 +24,7 @@ def refused(field, **changed):
     assert isinstance(caught.value, ValueError)
 
 
-def test_the_good_problem_is_good():
+def test_the_good_problem_is_accepted():
     assert len(eh.Problem.from_arrays(**GOOD).users) == 3
 
 
@@ -41,13 +41,13 @@ def test_a_bad_number_names_its_place(bad):
 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf, -1.0])
 @pytest.mark.parametrize("kind", [np.float64, np.float32, object])
-def test_arrays_with_bad_numbers(bad, kind):
+def test_bad_numbers_in_arrays_name_their_place(bad, kind):
     capacity = np.array(GOOD["capacity"], kind)
     capacity[0, 1] = bad
     refused("capacity[0][1]", capacity=capacity)
 
 
-def test_shapes_that_do_not_fit():
+def test_wrong_shapes_are_refused():
     refused("capacity[1]", capacity=[[1, 2], [3]])
     refused("demand[0]", demand=np.ones((3, 3)))
     refused("demand", demand=np.ones(3))
@@ -84,7 +84,7 @@ class Unspeakable:
         raise RuntimeError
 
 
-def test_things_that_are_no_arrays():
+def test_values_that_are_not_arrays_are_refused():
     refused("capacity", capacity=itertools.count())
     refused("capacity", capacity=(row for row in GOOD["capacity"]))
     refused("capacity", capacity={"a": [1, 2]})
@@ -100,7 +100,7 @@ def test_things_that_are_no_arrays():
     refused("weights", weights=itertools.repeat(1))
 
 
-def test_what_the_library_refuses_is_said_of_the_arrays():
+def test_errors_of_the_library_name_the_arrays():
     refused("demand[1]", demand=[[1, 2], [0, 0], [1, 1]])
     refused("weights[0]", weights=[0, 1, 1])
     refused("counts[1]", counts=[1, 0])
@@ -140,7 +140,7 @@ def test_bad_data_names_the_field(data, field):
     assert caught.value.field == field, str(caught.value)
 
 
-def test_data_that_is_no_data():
+def test_unusable_data_is_refused():
     for bad in (None, 7, "text", [1]):
         with pytest.raises(eh.InputError):
             eh.Problem.from_dict(bad)
@@ -157,7 +157,7 @@ def test_data_that_is_no_data():
         eh.Problem.from_dict(loop)
 
 
-def test_unknown_names(two_servers):
+def test_unknown_names_are_refused(two_servers):
     def field(call):
         with pytest.raises(eh.InputError) as caught:
             call()
@@ -190,7 +190,7 @@ def test_unknown_names(two_servers):
     assert field(lambda: eh.check("{}"))[0] == "certificate"
 
 
-def test_bad_allocations(two_servers):
+def test_bad_allocations_are_refused(two_servers):
     def field(tasks):
         with pytest.raises(eh.InputError) as caught:
             two_servers.judge(tasks)
@@ -212,7 +212,7 @@ def test_bad_allocations(two_servers):
     assert field(pd.DataFrame([[1, 2], [3, 4]], index=["user 1", "user 3"], columns=["high-memory", "high-cpu"])) == "X.index"
 
 
-def test_an_allocation_is_of_its_problem(two_servers):
+def test_an_allocation_of_another_problem_is_refused(two_servers):
     text = two_servers.solve("drfh").to_json()
     other = eh.Problem.from_dict({**two_servers.to_dict(), "name": "another"})
     other = eh.Problem.from_dict({**other.to_dict(), "users": [{**u, "weight": n + 1} for n, u in enumerate(other.to_dict()["users"])]})

@@ -28,7 +28,7 @@ def wyndor(**more):
 # --- optima, by hand -------------------------------------------------------------------------------------------------
 
 
-def test_a_maximum_with_its_prices_and_its_proof():
+def test_a_maximum_has_prices_and_a_proof():
     s = eh.lp.solve(C, A, B, maximise=True)
     assert (s.status, s.objective, s.bound, s.x) == ("optimal", 36, 36, [2, 6])
     assert all(type(value) is Fraction for value in [s.objective, *s.x, *s.y])
@@ -101,12 +101,12 @@ def test_unbounded_programmes_have_a_ray():
     s.check()
 
 
-def test_without_rows():
+def test_programmes_without_rows_are_solved():
     assert eh.lp.solve([1, -1], bounds=[(2, None), (None, 5)]).x == [2, 5]
     assert eh.lp.solve([-1]).status == "unbounded"
 
 
-def test_a_time_that_is_up():
+def test_a_time_limit_gives_bounds_or_an_error():
     random = np.random.default_rng(1)
     stated = random.integers(1, 1000, 60), -random.integers(1, 1000, (60, 60)), -random.integers(1, 1000, 60)
     s = eh.lp.solve(*stated, seconds=0)
@@ -134,7 +134,7 @@ def test_columns_are_at_least_0_unless_bounds_say_otherwise():
     assert eh.lp.solve([-1, -1], [[1, 0], [1, 1]], [math.inf, 2]).objective == -2
 
 
-def test_rows_with_two_sides():
+def test_rows_may_have_two_sides():
     p = eh.lp.Programme([1, 1], [[1, 2], [1, -1]], row_lower=[2, None], row_upper=[4, "1/2"], bounds=(None, 3), maximise=True)
     assert p.shape == (2, 2) and p.rows == ("r0", "r1") and p.columns == ("x0", "x1") and p.maximise
     s = p.solve()
@@ -161,7 +161,7 @@ def test_arrays_frames_and_sparse_matrices_are_the_same_programme():
     assert eh.lp.Programme.from_linprog([1, 1], [[1, 1]], [1], columns=["left", "right"]).columns == ("left", "right")
 
 
-def test_tens_of_thousands_of_entries():
+def test_tens_of_thousands_of_entries_are_read_and_solved():
     sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
     n = 20_000
     matrix = sparse.diags_array([np.full(n, 1.0), np.full(n - 1, 0.5)], offsets=[0, -1]).tocsr()
@@ -174,7 +174,7 @@ def test_tens_of_thousands_of_entries():
 # --- files and other packages ----------------------------------------------------------------------------------------
 
 
-def test_files_and_texts(tmp_path):
+def test_programmes_survive_files_and_texts(tmp_path):
     p = eh.lp.read(MPS)
     assert p.maximise and p.columns == ("doors", "windows") and p.solve().objective == 36
     assert eh.lp.read(str(MPS)).sha256 == eh.lp.read(MPS.read_text()).sha256 == p.sha256
@@ -194,7 +194,7 @@ def test_files_and_texts(tmp_path):
     assert caught.value.field == "columns[0].cost"
 
 
-def test_certificates_are_those_of_the_program(tmp_path, binary):
+def test_certificates_equal_those_of_the_program(tmp_path, binary):
     p = eh.lp.read(MPS)
     certificate = tmp_path / "c.json"
     answer = tmp_path / "a.json"
@@ -211,7 +211,7 @@ def test_certificates_are_those_of_the_program(tmp_path, binary):
         eh.check(damaged)
 
 
-def test_judgements_are_those_of_the_program(binary):
+def test_judgements_equal_those_of_the_program(binary):
     p = eh.lp.read(MPS)
     judged = p.check(SOL)
     assert binary("evenhand", "lp", "check", MPS, SOL) == f"{judged}\n"
@@ -244,7 +244,7 @@ def test_scipy_agrees():
     assert seen == {"optimal", "infeasible", "unbounded"}
 
 
-def test_highspy():
+def test_programmes_are_read_from_highspy():
     highspy = pytest.importorskip("highspy", reason="highspy is not installed")
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
@@ -267,7 +267,7 @@ def test_highspy():
             eh.lp.from_highspy(refused)
 
 
-def test_cvxpy():
+def test_programmes_are_read_from_cvxpy():
     cp = pytest.importorskip("cvxpy", reason="cvxpy is not installed")
     x, y = cp.Variable(2, name="x"), cp.Variable(nonneg=True, name="y")
     rows = [x[0] <= 4, 2 * x[1] <= 12, 3 * x[0] + 2 * x[1] <= 18, x >= 0, y == 1, cp.abs(x[0]) <= 3]
@@ -290,7 +290,7 @@ def test_cvxpy():
 # --- judgements ------------------------------------------------------------------------------------------------------
 
 
-def test_an_answer_that_is_slightly_wrong():
+def test_a_slightly_wrong_answer_is_judged():
     p = wyndor()
     judged = p.check(np.array([2.000000001, 6]), [0, 1.5, 1], objective=36)
     assert judged and judged.accepted and judged.missing == 0
@@ -307,7 +307,7 @@ def test_an_answer_that_is_slightly_wrong():
     assert not strict and "NOT feasible: row `ub2`" in strict.sentence and strict.bound is None
 
 
-def test_answers_of_other_forms():
+def test_answers_may_have_other_forms():
     p = wyndor(columns=["doors", "windows"])
     same = p.check([2, 6], [0, "3/2", 1])
     assert same.sentence == "The answer is feasible, exactly, and its objective is the bound that its prices prove, exactly."
@@ -354,7 +354,7 @@ def refused(field, **changed):
     return caught.value.what
 
 
-def test_the_good_programme_is_good():
+def test_the_good_programme_is_accepted():
     assert eh.lp.solve(**GOOD).x == [0, 0]
 
 
@@ -388,7 +388,7 @@ def test_messages_say_what_is_wrong():
     assert refused("A_ub[0][1]", A_ub=np.array([[1, np.nan], [0, 1]])) == "found nan: expected a finite number"
 
 
-def test_shapes_that_do_not_match():
+def test_wrong_shapes_are_refused():
     refused("c", c=5)
     refused("c", c=[])
     refused("c", c="ab")
@@ -421,7 +421,7 @@ def test_shapes_that_do_not_match():
         eh.lp.Programme([1, 1], [[1, "x"]], rows=["a strange name"])
 
 
-def test_sparse_matrices_with_bad_numbers():
+def test_bad_numbers_in_sparse_matrices_name_their_place():
     sparse = pytest.importorskip("scipy.sparse", reason="scipy is not installed")
     refused("A_ub[1][0]", A_ub=sparse.csr_matrix(np.array([[1, 0], [np.nan, 1]])))
     refused("A_ub", A_ub=sparse.csr_matrix(np.ones((2, 3))))

@@ -12,12 +12,12 @@ from conftest import ROOT
 NOTEBOOKS = sorted((ROOT / "bindings/python/notebooks").glob("*.ipynb"))
 
 
-def test_there_are_four():
+def test_four_notebooks_exist():
     assert len(NOTEBOOKS) == 4
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_runs(path, tmp_path, monkeypatch):
+def test_each_notebook_runs(path, tmp_path, monkeypatch):
     monkeypatch.setenv("MPLBACKEND", "agg")
     monkeypatch.setenv("JUPYTER_PLATFORM_DIRS", "1")
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
@@ -27,6 +27,6 @@ def test_it_runs(path, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
-def test_it_is_kept_without_outputs(path):
+def test_each_notebook_is_saved_without_outputs(path):
     for cell in json.loads(path.read_text())["cells"]:
         assert not cell.get("outputs") and cell.get("execution_count") is None

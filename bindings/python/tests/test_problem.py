@@ -64,7 +64,7 @@ def test_demands_may_differ_by_class():
     assert p.alone() == {"u0": 4, "u1": Fraction(4) + Fraction(8, 3)}
 
 
-def test_everything_that_arrays_say_is_said():
+def test_problems_keep_everything_that_arrays_state():
     p = eh.Problem.from_arrays(
         [[4.0], [2.0]], [[1.0], [0.5]], weights=[1, 2.5], tasks=[np.inf, 3], eligible=[[True, False], ["s0", "s1"]],
         counts=[3, 1], name="all",
@@ -81,7 +81,7 @@ def test_a_large_number_of_users_is_read():
 
 
 @given(parts())
-def test_a_problem_survives_every_way(of):
+def test_a_problem_survives_every_conversion(of):
     p = eh.Problem.from_arrays(**of)
     assert eh.Problem.from_json(p.to_json()) == p
     assert eh.Problem.from_dict(p.to_dict()) == p
@@ -101,7 +101,7 @@ def test_files_are_read_and_written(tmp_path, two_servers):
     assert caught.value.file.endswith("bad.json") and "bad.json:2:15: resources" in str(caught.value)
 
 
-def test_the_builder_says_the_same_as_data():
+def test_the_builder_gives_the_same_problem_as_data():
     built = (
         eh.build("p", resources=["cpu", "memory"])
         .server("a", (4, 8), count=2)
@@ -140,7 +140,7 @@ def test_the_builder_says_the_same_as_data():
     assert caught.value.field == "servers[0].capacity"
 
 
-def test_notebooks_show_names_as_names():
+def test_notebooks_escape_names():
     p = eh.Problem.from_arrays([[1]], [[1]], users=["<script>alert(1)</script>"], name="<b>")
     for shown in (p._repr_html_(), p.solve("drfh")._repr_html_(), p.solve("drfh").certify()._repr_html_()):
         assert "<script>" not in shown and "<b><b></b>" not in shown and "<table" in shown

@@ -17,13 +17,13 @@ HUGE = 10**5000
 
 
 @pytest.mark.parametrize("given", ["x.json", 3, None, {"servers": []}])
-def test_what_is_no_problem_is_refused(given):
+def test_values_that_are_not_problems_are_refused(given):
     with pytest.raises(eh.InputError) as caught:
         eh.compare(given, ["drfh"])
     assert caught.value.field == "problem" and "from_file" in str(caught.value)
 
 
-def test_problems_of_sweeps_and_measurements_are_problems(two_servers):
+def test_sweep_and_accuracy_refuse_values_that_are_not_problems(two_servers):
     with pytest.raises(eh.InputError) as caught:
         eh.accuracy(lambda problem: problem.solve("drfh").to_numpy(), "x.json", "drfh")
     assert caught.value.field == "problems"
@@ -90,7 +90,7 @@ def test_a_missing_file_is_named(read, tmp_path):
         lambda p: eh.set_threads(HUGE),
     ],
 )
-def test_numbers_of_any_length_are_refused_as_input(call, two_servers):
+def test_errors_for_overlong_numbers_are_short(call, two_servers):
     with pytest.raises(eh.InputError) as caught:
         call(two_servers)
     assert len(str(caught.value)) < 500
@@ -106,14 +106,14 @@ def test_numbers_of_any_length_are_refused_as_input(call, two_servers):
         ({"kind": "poem"}, "kind"),
     ],
 )
-def test_errors_of_scenarios_have_a_field_and_no_file(scenario, field):
+def test_errors_of_scenarios_name_a_field_but_no_file(scenario, field):
     with pytest.raises(eh.InputError) as caught:
         eh.simulate(scenario)
     assert caught.value.file is None and "<dict>" not in str(caught.value)
     assert caught.value.field == field
 
 
-def test_a_rule_that_gives_more_than_fits_is_warned_of(two_servers):
+def test_a_rule_that_exceeds_the_capacity_causes_a_warning(two_servers):
     @eh.mechanism("generous")
     def generous(problem, times=10):
         return problem.solve("drfh").to_numpy() * times
@@ -128,7 +128,7 @@ def test_a_rule_that_gives_more_than_fits_is_warned_of(two_servers):
     assert two_servers.solve(generous, 1 + 1e-12).totals
 
 
-def test_rules_get_the_settings_that_they_take(two_servers):
+def test_rules_get_the_settings_that_they_accept(two_servers):
     @eh.mechanism("seeded")
     def seeded(problem, seed=0, *, exact=True):
         return np.full((2, 2), 0 if exact else seed / 100)
@@ -141,7 +141,7 @@ def test_rules_get_the_settings_that_they_take(two_servers):
         two_servers.solve("alpha", 2)
 
 
-def test_memory_is_given_back_after_a_limit():
+def test_memory_is_freed_after_a_limit():
     """Runs in its own process, so that nothing else uses memory."""
     script = """
         import os, time
@@ -229,7 +229,7 @@ def test_files_of_other_threads_get_their_own_permissions(tmp_path, two_servers)
     assert not wrong
 
 
-def test_verdicts_say_from_where_they_hold(two_servers):
+def test_verdicts_name_their_least_tolerance(two_servers):
     """As in `evenhand certify`, rounding is told from a violation, and the verdict names the least tolerance."""
     rounded = two_servers.judge([[10 - 3.72e-5, 0], [0, 10]])
     shown = str(rounded)

@@ -26,7 +26,7 @@ def large(n=300, k=40, m=4):
     return eh.Problem.from_arrays(random.random((k, m)) + 0.5, random.random((n, m)) * 0.1 + 0.01, weights=random.random(n) + 0.5)
 
 
-def test_a_thousand_small_problems_in_two_seconds():
+def test_a_thousand_small_problems_take_two_seconds():
     problems = [small(seed) for seed in range(1_000)]
     begun = time.perf_counter()
     for problem in problems:
@@ -45,7 +45,7 @@ def test_threads_give_the_same_answers():
     assert at_once == alone + alone
 
 
-def test_the_lock_of_python_is_released():
+def test_the_global_interpreter_lock_is_released():
     problem, ticks, done = large(), [], threading.Event()
 
     def tick():
@@ -85,14 +85,14 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_interrupts():
+def test_ctrl_c_interrupts_a_call():
     done = subprocess.run([sys.executable, "-c", INTERRUPTED], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     word, seconds = done.stdout.split()
     assert word == "interrupted" and float(seconds) < 5
 
 
-def test_progress_is_told_and_may_end_a_call():
+def test_progress_is_reported_and_can_end_a_call():
     steps = []
     eh.audit("drfh", instances=200, progress=lambda *step: steps.append(step))
     counted = [step for step in steps if step[2] == "problems"]
@@ -106,7 +106,7 @@ def test_progress_is_told_and_may_end_a_call():
         eh.audit("drfh", instances=1_000_000, progress=stop)
 
 
-def test_limits_are_kept():
+def test_limits_end_calls():
     problem = large(60, 10)
     with eh.limits(work=1_000), pytest.raises(eh.LimitError, match="work"):
         problem.solve("drfh")
@@ -118,7 +118,7 @@ def test_limits_are_kept():
             pass
 
 
-def test_nothing_leaks():
+def test_memory_does_not_leak():
     """Makes 100,000 calls, and compares the memory of the process after the first tenth and at the end."""
     problem = small(1)
     allocation = problem.solve("drfh")
@@ -151,7 +151,7 @@ def solved(seed):
     return str(small(seed).solve("drfh").totals)
 
 
-def test_processes_that_are_forked_or_spawned():
+def test_forked_and_spawned_processes_work():
     expected = [solved(seed) for seed in range(6)]
     for method in ("fork", "spawn"):
         with multiprocessing.get_context(method).Pool(2) as pool:
@@ -165,7 +165,7 @@ def compared(seed):
         return str(error)
 
 
-def test_a_comparison_after_a_fork_says_so():
+def test_a_comparison_after_a_fork_raises_an_error():
     """A comparison would wait for threads that the forked process does not have."""
     assert compared(0) is None
     with multiprocessing.get_context("fork").Pool(1) as pool:
@@ -174,7 +174,7 @@ def test_a_comparison_after_a_fork_says_so():
         assert pool.map_async(compared, [0]).get(60)[0] is None
 
 
-def test_importing_is_quick_and_needs_nothing_else():
+def test_importing_is_quick_and_needs_no_other_package():
     script = """
         import sys, time
         begun = time.perf_counter()
@@ -190,7 +190,7 @@ def test_importing_is_quick_and_needs_nothing_else():
     subprocess.run([sys.executable, "-c", textwrap.dedent(script)], check=True)
 
 
-def test_signals_of_other_kinds_are_left_alone():
+def test_other_signals_reach_their_handlers():
     seen = []
     before = signal.signal(signal.SIGUSR1, lambda *_: seen.append(True))
     try:
@@ -202,7 +202,7 @@ def test_signals_of_other_kinds_are_left_alone():
     assert seen
 
 
-def test_threads_may_be_limited():
+def test_threads_can_be_limited():
     problem = large(80, 10)
     many = problem.solve("drfh").certify().to_json()
     eh.set_threads(1)

@@ -26,7 +26,7 @@ def constrained(p):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_proportional_fairness_is_that_of_cvxpy(seed):
+def test_proportional_fairness_agrees_with_cvxpy(seed):
     p = random_problem(seed)
     x, totals, limits = constrained(p)
     cp.Problem(cp.Maximize(p.weights @ cp.log(totals)), limits).solve(solver=cp.CLARABEL)
@@ -41,7 +41,7 @@ def test_proportional_fairness_is_that_of_cvxpy(seed):
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_the_least_share_is_that_of_cvxpy(seed):
+def test_the_least_share_agrees_with_cvxpy(seed):
     p = random_problem(seed)
     x, totals, limits = constrained(p)
     shares = (p.demand / p.capacity.sum(axis=0)).max(axis=1) / p.weights
@@ -58,7 +58,7 @@ def test_the_least_share_is_that_of_cvxpy(seed):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_the_most_tasks_are_those_of_highspy(seed):
+def test_the_largest_number_of_tasks_agrees_with_highspy(seed):
     p = random_problem(seed, classes=3)
     h = highspy.Highs()
     h.setOptionValue("output_flag", False)
@@ -89,7 +89,7 @@ def test_most_optima_of_cvxpy_hold_within_a_small_tolerance():
     assert all(0 < tolerance < 1e-3 for tolerance in least)
 
 
-def test_what_cvxpy_rounds_is_not_called_a_violation():
+def test_rounding_of_cvxpy_is_not_called_a_violation():
     """Most optima of cvxpy miss an axiom at the default tolerance. Each is told from a violation, with its least tolerance."""
     missed = 0
     for seed in range(30):

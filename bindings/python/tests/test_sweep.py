@@ -37,7 +37,7 @@ def test_every_backend_writes_the_same_bytes(tmp_path):
     assert len(eh.sweep(problems, MECHANISMS, backend="sequential").to_pandas()) == 100
 
 
-def test_backends_that_give_all_at_once(monkeypatch, tmp_path):
+def test_backends_may_return_all_results_at_once(monkeypatch, tmp_path):
     """A backend like Ray: joblib refuses a generator, and results come in blocks."""
     import joblib
 
@@ -57,7 +57,7 @@ def test_backends_that_give_all_at_once(monkeypatch, tmp_path):
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
-def test_lines_bear_names_that_are_chosen(tmp_path):
+def test_lines_have_the_chosen_names(tmp_path):
     small(3).to_file(tmp_path / "p.json")
     found = eh.sweep(
         [tmp_path / "p.json", small(4).to_dict()], {"a=1": ("alpha", {"alpha": 1}), "a=2": ("alpha", {"alpha": 2})},
@@ -67,7 +67,7 @@ def test_lines_bear_names_that_are_chosen(tmp_path):
     assert all(list(line["axioms"]) == ["envy-free"] for line in found)
 
 
-def test_a_sweep_that_fails_leaves_no_file(tmp_path):
+def test_a_failed_sweep_leaves_no_file(tmp_path):
     out = tmp_path / "f.jsonl"
     with pytest.raises(eh.InputError):
         eh.sweep([small(1), {"resources": 7}], ["drfh"], backend="sequential", out=out)

@@ -29,7 +29,7 @@ def test_examples_survive_tables(tmp_path, name):
     assert eh.Problem.from_file(tmp_path / "p.parquet") == p
 
 
-def test_tables_written_by_hand(tmp_path):
+def test_tables_written_by_hand_are_read(tmp_path):
     (tmp_path / "servers.csv").write_text("name,capacity.cpu,capacity.memory\na,4,8\nb,1/3,0\n")
     (tmp_path / "users.csv").write_text("name,weight,servers,demand.cpu,demand.memory\nx,0.5,\"[\"\"a\"\"]\",1,2\ny,,,2,1\n")
     p = eh.Problem.from_file(tmp_path)
@@ -57,7 +57,7 @@ def test_allocations_survive_tables(tmp_path, two_servers):
 
 
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="fairpyx needs Python 3.10")
-def test_instances_of_fairpyx_and_back():
+def test_instances_of_fairpyx_survive_conversion():
     import fairpyx
 
     instance = fairpyx.Instance(

@@ -40,7 +40,7 @@ def parts(problem):
     return rows
 
 
-def test_a_comparison_has_columns_in_the_order_asked_for(two_servers):
+def test_a_comparison_has_columns_in_the_requested_order(two_servers):
     c = eh.compare(two_servers, ["tsf", "serial-dictator", "drfh", parts], allocations={"none": np.zeros((2, 2))})
     assert list(c) == ["tsf", "serial-dictator", "drfh", "parts", "none"]
     assert c["drfh"].verdicts["max-min:drfh"].holds and c["tsf"].verdicts["max-min:drfh"].holds is not None
@@ -56,7 +56,7 @@ def test_a_comparison_has_columns_in_the_order_asked_for(two_servers):
     assert "<table" in c._repr_html_() and c.to_html().startswith("<!DOCTYPE html>")
 
 
-def test_mechanisms_that_do_not_apply_are_columns_that_say_so(two_servers):
+def test_inapplicable_mechanisms_have_columns_with_the_reason(two_servers):
     def broken(problem):
         raise eh.NotApplicable("it is broken")
 
@@ -77,7 +77,7 @@ def test_mechanisms_that_do_not_apply_are_columns_that_say_so(two_servers):
         eh.compare(two_servers, [raising])
 
 
-def test_all_mechanisms_by_default(two_servers):
+def test_all_mechanisms_are_compared_by_default(two_servers):
     steps = []
     c = eh.compare(two_servers, alpha=2, progress=lambda *step: steps.append(step))
     assert list(c) == list(eh.mechanisms())
@@ -97,7 +97,7 @@ def test_a_rule_is_solved_certified_and_named(two_servers):
     assert "returned None" in str(caught.value)
 
 
-def test_audits_of_ours_and_of_rules():
+def test_mechanisms_and_rules_are_audited():
     ours = eh.audit("utilitarian", instances=60, properties=["resource-monotone"])
     envy = ours.violated["envy-free"]
     assert envy.example.certificate.verdicts["envy-free"].holds is False
@@ -136,7 +136,7 @@ def test_properties_of_rules_are_refuted():
     assert lie.after > lie.before and "states a demand" in lie.change and lie.user in lie.problem.users
 
 
-def test_what_a_rule_raises_ends_an_audit():
+def test_exceptions_of_a_rule_end_an_audit():
     calls = []
 
     def unlucky(problem):
@@ -152,7 +152,7 @@ def test_what_a_rule_raises_ends_an_audit():
     assert never.data["searched"]["not_applicable"] == 70
 
 
-def test_accuracy_of_a_callable():
+def test_accuracy_of_a_callable_is_measured():
     problems = [eh.Problem.from_arrays([[c, 4]], [[1, 2], [2, 1]], name=f"c{c}") for c in (2, 4, 8)]
     exact = eh.accuracy(lambda p: p.solve("proportional").to_numpy(), problems)
     assert exact.error < 1e-12 and exact.excess < 1e-12 and len(exact.rows) == 3
@@ -161,7 +161,7 @@ def test_accuracy_of_a_callable():
     assert list(off.to_pandas().index) == ["c2", "c4", "c8"] and "<table" in off._repr_html_()
 
 
-def test_accuracy_where_answers_are_several():
+def test_accuracy_is_measured_if_several_answers_exist():
     users = [{"name": name, "demand": {"r": 1}} for name in "ab"]
     servers = [{"name": "s", "capacity": {"r": 1}}]
     p = eh.Problem.from_dict({"kind": "allocation-problem", "resources": ["r"], "servers": servers, "users": users})
@@ -191,7 +191,7 @@ def test_accuracy_where_answers_are_several():
     assert found.error < 1e-15 and found.measure == "criterion"
 
 
-def test_reservations():
+def test_reservations_are_read_and_certified():
     r = eh.Reservation.from_file(EXAMPLES / "vm-types.json")
     found = r.ratio()
     found.check(require=["exact"])
@@ -226,7 +226,7 @@ SCENARIO = {
 }
 
 
-def test_simulations(tmp_path):
+def test_simulations_run_and_report_progress(tmp_path):
     steps = []
     found = eh.simulate(SCENARIO, seed=3, replications=2, progress=lambda *step: steps.append(step))
     assert found.data["kind"] == "simulation" and list(found.tables) == [3, 4]

@@ -51,7 +51,7 @@ def test_good_programs_are_accepted(check):
 
 
 @pytest.mark.parametrize("check", [mypy, pyright])
-def test_every_mistake_is_found(check):
+def test_the_type_checker_reports_every_mistake(check):
     lines, said = check("bad.py")
     assert lines == marked(check.__name__), said
 
@@ -64,7 +64,7 @@ def choices(alias):
     return set(typing.get_args(alias))
 
 
-def test_the_names_of_types_are_those_of_the_library():
+def test_names_in_types_agree_with_the_library():
     other_names = {"c-drfh", "ps-dsf-rdm"}
     assert choices(_types.MechanismName) - other_names == set(eh.mechanisms())
     problem = eh.Problem.from_arrays([[1]], [[1]])
@@ -80,7 +80,7 @@ def test_the_names_of_types_are_those_of_the_library():
         assert set(re.findall(r"[\w-]+", re.search(r"values: ([^\]]*)", words)[1])) == names, words
 
 
-def test_the_settings_of_the_overloads_are_those_of_the_library():
+def test_settings_of_overloads_agree_with_the_library():
     """Reads the text of the module, because Python keeps no overloads before 3.11."""
     found = {}
     for node in ast.walk(ast.parse(inspect.getsource(_problem))):

@@ -6,14 +6,14 @@ from importlib.metadata import distribution, files
 import evenhand as eh
 
 
-def test_both_programs_are_there(binary):
+def test_the_wheel_contains_both_programs(binary):
     version = distribution("evenhand").version
     assert version == eh.__version__
     assert binary("evenhand", "--version").split()[-1] == version
     assert "evenhand-check" in binary("evenhand-check", "--help")
 
 
-def test_licences_and_components_are_there():
+def test_the_wheel_contains_licences_and_components():
     names = {path.name: path for path in files("evenhand")}
     for name in ("LICENSE-MIT", "LICENSE-APACHE", "LGPL-3.0.txt", "GPL-3.0.txt", "GMP.md", "THIRD-PARTY.txt", "py.typed", "_evenhand.pyi"):
         assert name in names, name
@@ -23,6 +23,6 @@ def test_licences_and_components_are_there():
     assert {"gmp", "highs", "rug", "pyo3", "clap"} <= components
 
 
-def test_nothing_is_required():
+def test_the_wheel_requires_no_packages():
     requires = distribution("evenhand").requires or []
     assert all("extra ==" in requirement for requirement in requires)

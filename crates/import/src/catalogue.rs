@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_machines_of_one_region() {
+    fn reads_whole_machines_of_one_region() {
         let rows = "small,2,7.5,False,,here,0.1,,,,\nsmall,2,7.5,False,,there,0.2,,,,\n\
                     shared,1,1,True,,here,0.1,,,,\nwith-gpu,2,7,False,a100=1,here,4,,,,\n";
         let types = read(rows).expect("a table");

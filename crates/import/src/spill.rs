@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_come_in_order_from_memory_and_from_a_file() {
+    fn rows_are_sorted_in_memory_and_in_a_file() {
         for (rows, chunk) in [(0, 4), (3, 4), (4, 4), (5, 4), (10_000, 1), (10_000, 777), (10_000, 20_000)] {
             // Multiplication modulo a prime shuffles the rows. The first number occurs at least twice.
             let row = |k: u64| [k / 2 * 7919 % 5003, k % 3, k];

@@ -34,7 +34,7 @@ fn machines(bytes: Vec<u8>) -> Result<(), ImportError> {
 }
 
 #[test]
-fn a_line_without_end() {
+fn refuses_an_endless_line() {
     for bytes in [gzip(&vec![b'1'; 1 << 22]), vec![b'1'; 1 << 22]] {
         let error = machines(bytes).unwrap_err();
         assert!(matches!(error, ImportError::TooLarge { line: 1, .. }), "{error}");
@@ -50,7 +50,7 @@ fn a_line_without_end() {
 }
 
 #[test]
-fn many_short_lines() {
+fn refuses_a_compressed_file_of_many_short_lines() {
     // A zstd frame that repeats a line feed: 128 KiB for every 4 bytes.
     let mut frame = vec![0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x38];
     for _ in 0..1_000 {
@@ -64,7 +64,7 @@ fn many_short_lines() {
 }
 
 #[test]
-fn numbers_that_cannot_be_written_are_refused() {
+fn unwritable_numbers_are_refused() {
     let read = |machines: &'static str, tasks: &'static str| {
         let input = |name, text: &'static str| Input::new(name, Cursor::new(text.as_bytes())).unwrap();
         google(input("machines", machines), vec![input("tasks", tasks)], GoogleOptions::default())

@@ -13,7 +13,7 @@ fn peak() -> Option<u64> {
 }
 
 #[test]
-fn thousands_of_users_and_resources() {
+fn thousands_of_users_and_resources_fit_in_memory() {
     let resources: Vec<String> = (0..3_000).map(|r| format!("\"r{r}\"")).collect();
     let users: Vec<String> =
         (0..3_000).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r{n}": 1}}}}"#)).collect();

@@ -95,7 +95,7 @@ mod tests {
     use super::point;
 
     #[test]
-    fn times_of_points_are_the_decimals_that_are_meant() {
+    fn times_of_points_are_the_nearest_decimals() {
         assert_eq!(point(987, 0.02).to_string(), "19.74");
         for (count, every) in [(3, 0.1), (7, 0.7), (987, 0.02), (12_345, 0.001), (999_999, 1e-7), (3, 1e20)] {
             let decimal: f64 = format!("{:.12e}", count as f64 * every).parse().unwrap();

@@ -77,7 +77,7 @@ pub struct State {
 /// The factor by which a server's step changes when the direction of its change reverses.
 ///
 /// With this factor and [`GOES_ON`], the runs with delays and losses of docs/scenarios.md converge on the cluster of
-/// Figure 5 and on most random clusters (test `random_clusters_settle`).
+/// Figure 5 and on most random clusters (test `random_clusters_converge`).
 const TURNED: f64 = 0.7;
 /// The factor by which a server's step changes when its tasks keep their direction.
 const GOES_ON: f64 = 1.05;

@@ -186,7 +186,7 @@ mod tests {
     use super::{Heap, Running};
 
     #[test]
-    fn tasks_leave_by_time_and_then_by_order() {
+    fn tasks_end_by_time_and_then_by_order() {
         for seed in 0..20 {
             let mut draw = Draw::new(seed, 0);
             // With whole numbers many tasks end at the same time, and with fractions few tasks do.

@@ -567,7 +567,7 @@ mod tests {
     use super::{HASH_BITS, hashed};
 
     #[test]
-    fn many_placements_at_once_are_hashed_as_one_by_one() {
+    fn batches_of_placements_have_the_same_hash_as_single_ones() {
         for (place, tasks) in [(0, 1), (7, 2), (31, 3), (1_000, 64), (u64::from(u32::MAX) * 32, 1_000)] {
             let one = |hash: u64| hash.wrapping_mul(1_000_003).wrapping_add(place) & HASH_BITS;
             let expected = (0..tasks).fold(12_345, |hash, _| one(hash));

@@ -145,7 +145,7 @@ mod tests {
     use super::Rows;
 
     #[test]
-    fn a_table_that_is_read_back_has_what_the_lines_have() {
+    fn a_parquet_table_survives_writing_and_reading() {
         let lines = [
             r#"{"problem": "p", "number": 0, "sha256": "ab", "mechanism": "m", "settings": {"a": "1"}, "status": "solved",
                 "tasks": {"u": "1"}, "total_tasks": "1/4", "least_dominant_share": "0", "jain": null, "utilisation": {}}"#,

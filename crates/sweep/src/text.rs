@@ -59,7 +59,7 @@ mod tests {
     use super::{on_one_line, spaced};
 
     #[test]
-    fn blanks_stand_after_commas_and_colons_alone() {
+    fn blanks_follow_only_commas_and_colons() {
         let text = "{ \"a\\\",b\":\n[1.50 ,\r\n\ttrue ], \"c\\\\\":{}}";
         assert_eq!(on_one_line(text), "{\"a\\\",b\": [1.50, true], \"c\\\\\": {}}");
         assert_eq!(spaced(&(1, "a,b", [true])).unwrap(), r#"[1, "a,b", [true]]"#);

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn values_are_put_where_the_pointer_leads() {
+    fn values_are_set_at_the_json_pointer() {
         assert_eq!(put("/users/0/weight", "7").unwrap(), TEXT.replace("\"weight\": 1", "\"weight\": 7"));
         assert_eq!(put("/users/a/weight", "7"), put("/users/0/weight", "7"));
         assert_eq!(put("/a~1b", "\"x\"").unwrap(), TEXT.replace(": 2", ": \"x\""));
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pointer_that_leads_nowhere_says_where_it_ends() {
+    fn errors_name_where_a_json_pointer_ends() {
         assert!(put("users/0", "1").unwrap_err().contains("expected a JSON pointer"));
         assert!(put("/users/2/weight", "1").unwrap_err().ends_with("no `2` there"));
         assert!(put("/users/b/weight", "1").unwrap_err().ends_with("no `b` there"));

@@ -37,18 +37,18 @@ fn replay(target: fn(&[u8]), folders: &[&str]) {
 }
 
 #[test]
-fn readers() {
+fn readers_survive_their_corpus() {
     replay(evenhand_oracles::readers, &["fuzz/corpus/readers", "fuzz/corpus/pipeline", DEFECTS, "examples"]);
 }
 
 #[test]
-fn certificates() {
+fn certificates_survive_their_corpus() {
     replay(evenhand_oracles::certificates, &["fuzz/corpus/certificates", DEFECTS]);
 }
 
 /// Runs the target on the certificates of the test kit.
 #[test]
-fn certificates_of_the_checker() {
+fn targets_survive_certificates_of_the_checker() {
     let all = accepted().into_iter().chain(rejected()).chain(malformed());
     let wrong =
         all.filter(|case| catch_unwind(|| evenhand_oracles::certificates(case.text.as_bytes())).is_err());
@@ -57,32 +57,32 @@ fn certificates_of_the_checker() {
 }
 
 #[test]
-fn importers() {
+fn importers_survive_their_corpus() {
     replay(evenhand_oracles::importers, &["fuzz/corpus/importers"]);
 }
 
 #[test]
-fn tree() {
+fn tree_survives_its_corpus() {
     replay(evenhand_oracles::tree, &["fuzz/corpus/tree", DEFECTS, "examples"]);
 }
 
 #[test]
-fn scenarios() {
+fn scenarios_survive_their_corpus() {
     replay(evenhand_oracles::scenarios, &["fuzz/corpus/scenarios"]);
 }
 
 #[test]
-fn checkpoints() {
+fn checkpoints_survive_their_corpus() {
     replay(evenhand_oracles::checkpoints, &["fuzz/corpus/checkpoints"]);
 }
 
 #[test]
-fn audits() {
+fn audits_survive_their_corpus() {
     replay(evenhand_oracles::audit, &["fuzz/corpus/audit"]);
 }
 
 #[test]
-fn exports() {
+fn exports_survive_their_corpus() {
     let certificates =
         ["allocation", "ratio", "worst-load"].map(|of| format!("crates/testkit/certificates/{of}/accept"));
     let mut folders = vec!["fuzz/corpus/export", "fuzz/corpus/certificates", "examples"];
@@ -93,7 +93,7 @@ fn exports() {
 /// Runs the targets on inputs from the grammars, without a fuzzer. Most of these inputs are valid and get an
 /// answer.
 #[test]
-fn inputs_of_the_grammars() {
+fn targets_survive_inputs_of_the_grammars() {
     let mut read = [0; 4];
     for seed in 0..40 {
         let queues = random_queues(seed);
@@ -121,6 +121,6 @@ fn is_problem(bytes: &[u8]) -> bool {
 }
 
 #[test]
-fn pipeline() {
+fn pipeline_survives_its_corpus() {
     replay(evenhand_oracles::pipeline, &["fuzz/corpus/pipeline", DEFECTS, "examples"]);
 }

@@ -47,7 +47,7 @@ fn keeps(found: &Version, requirement: &str) -> bool {
 }
 
 #[test]
-fn requirements_are_read_as_cargo_does() {
+fn version_requirements_are_read_as_by_cargo() {
     let cases = [
         ("1.2.3", ">= 1.2.3", true),
         ("1.2.3", "> 1.2.3", false),
@@ -116,7 +116,7 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
 
 /// The table of fuzz/README.md states every file with unsafe blocks, and their number.
 #[test]
-fn the_unsafe_blocks_are_those_of_the_table() {
+fn unsafe_blocks_agree_with_the_table() {
     let root = root().canonicalize().unwrap();
     let mut files = Vec::new();
     sources(&root, &mut files);
@@ -147,7 +147,7 @@ fn the_unsafe_blocks_are_those_of_the_table() {
 /// Compiling a crate for its inner tests takes as long as compiling the crate. Crates without inner tests
 /// must therefore state `test = false`.
 #[test]
-fn tests_stand_where_they_run() {
+fn crates_without_inner_tests_disable_them() {
     let mut untested = 0;
     let workspace = read("Cargo.toml");
     let members = workspace.split("members = [").nth(1).and_then(|rest| rest.split(']').next()).unwrap();

@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_free_column_takes_the_value_it_is_given() {
+    fn a_free_column_takes_its_given_value() {
         // The equations x0 + 2 x1 + x2 = 0 and x1 - x2 = 0 leave one free column. The vector (-3, 1, 1) spans the null
         // space.
         let one = || Rational::from(1);

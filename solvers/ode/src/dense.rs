@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn regular_and_singular_systems() {
+    fn solves_regular_and_refuses_singular_systems() {
         let x = solve(dmatrix![0.0, 2.0; 3.0, 1.0], vec![4.0, 5.0]).unwrap();
         assert_relative_eq!(x[0], 1.0, max_relative = 1e-15);
         assert_relative_eq!(x[1], 2.0, max_relative = 1e-15);

@@ -18,7 +18,7 @@ fn memory(limit: u64) -> Limits {
 }
 
 #[test]
-fn without_limits_nothing_ends() {
+fn computations_without_limits_never_end_early() {
     charge(u64::MAX, "anything");
     table(usize::MAX, usize::MAX, 8, "a table");
     assert_eq!(work_left(), None);
@@ -33,7 +33,7 @@ fn the_last_step_is_granted_and_the_next_is_not() {
 }
 
 #[test]
-fn what_overflows_is_refused_ever_after() {
+fn work_stays_refused_after_an_overflow() {
     let ended = within(&work(10), || {
         let inner = catch_unwind(AssertUnwindSafe(|| charge(u64::MAX, "all"))).unwrap_err();
         assert_eq!(exceeded(&*inner).map(|exceeded| exceeded.what.as_str()), Some("all"));
@@ -59,7 +59,7 @@ fn memory_is_free_again_when_it_is_dropped() {
 }
 
 #[test]
-fn a_table_needs_room_before_it_takes_steps() {
+fn a_table_is_charged_for_memory_before_work() {
     let limits = Limits { work: Some(5), memory: Some(48), ..Limits::default() };
     assert!(matches!(within(&limits, || table(2, 4, 8, "a table")).unwrap_err().kind, Kind::Memory { .. }));
     assert!(matches!(within(&limits, || table(2, 3, 8, "a table")).unwrap_err().kind, Kind::Work { .. }));
@@ -67,7 +67,7 @@ fn a_table_needs_room_before_it_takes_steps() {
 }
 
 #[test]
-fn inner_limits_are_paid_by_the_outer_ones_too() {
+fn inner_work_counts_against_outer_limits() {
     let outer = within(&work(100), || {
         assert!(within(&work(10), || charge(11, "inner")).is_err());
         assert_eq!(within(&work(60), || charge(50, "inner")), Ok(()));
@@ -79,7 +79,7 @@ fn inner_limits_are_paid_by_the_outer_ones_too() {
 }
 
 #[test]
-fn panics_pass() {
+fn panics_are_passed_on() {
     let caught = catch_unwind(|| within(&work(10), || panic!("a defect")));
     assert_eq!(*caught.unwrap_err().downcast::<&str>().unwrap(), "a defect");
 }
@@ -92,7 +92,7 @@ fn limits_end_with_their_computation() {
 }
 
 #[test]
-fn other_threads_pay_through_a_handle() {
+fn threads_with_a_handle_are_charged() {
     let ended = within(&work(999), || {
         let handle = handle();
         (0..1_000_u64).into_par_iter().for_each(|_| handle.enter(|| charge(1, "a part")));
@@ -101,7 +101,7 @@ fn other_threads_pay_through_a_handle() {
 }
 
 #[test]
-fn time_ends_what_charges() {
+fn a_time_limit_ends_charging_computations() {
     let limits = Limits { time: Some(Duration::ZERO), ..Limits::default() };
     let ended = within(&limits, || {
         assert!(is_late());
@@ -123,7 +123,7 @@ fn wide_fractions_cost_more() {
 }
 
 #[test]
-fn sentences_name_the_option() {
+fn messages_name_the_option() {
     let error = within(&memory(1 << 20), || room(3 << 30, "the table of users and classes")).unwrap_err();
     assert_eq!(
         error.to_string(),
@@ -163,7 +163,7 @@ fn stated_limits_do_not_grow() {
 }
 
 #[test]
-fn what_is_found_of_each_place_stands_there_whoever_found_it() {
+fn parallel_results_keep_their_positions() {
     for visits in [0, 1, 3, 100, 100_000] {
         let few = for_a_thread(visits);
         for count in [0, 1, few - 1, few, 10 * few + 1] {

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn one_line_or_nothing() {
+    fn null_vectors_must_be_unique() {
         assert_eq!(null_vector(rows(&[&[1, -2, 0], &[0, 1, -3]]), 3), Some(rows(&[&[6, 3, 1]]).remove(0)));
         assert_eq!(null_vector(rows(&[&[1, 2]]), 2), None, "of both signs");
         assert_eq!(null_vector(rows(&[&[1, -1, 0]]), 3), None, "a plane");

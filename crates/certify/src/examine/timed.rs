@@ -88,7 +88,7 @@ mod tests {
     use evenhand_exact::Claim;
 
     #[test]
-    fn what_has_no_answer_is_late() {
+    fn axioms_without_an_answer_are_listed_as_late() {
         let asked = [Axiom::Feasible, Axiom::EnvyFree, Axiom::ParetoOptimal].map(Request::of);
         let claim = Claim::not_applicable(Axiom::EnvyFree, None, "for this test");
         let answers = vec![Answer { position: 0, claim, in_tasks: None }];

@@ -17,7 +17,7 @@ fn idle(problem: &Problem) -> Allocation {
 }
 
 #[test]
-fn enough_time_changes_nothing() {
+fn enough_time_does_not_change_claims() {
     for problem in [examples::figure_1(), examples::kesidis()] {
         let allocation = idle(&problem);
         let requests = default_requests(&problem, &allocation);
@@ -34,7 +34,7 @@ fn enough_time_changes_nothing() {
 
 /// Axioms that were decided in time are claimed. All other axioms are listed as not checked.
 #[test]
-fn too_little_time_leaves_a_part() {
+fn too_little_time_leaves_decided_axioms() {
     let problem = Arc::new(examples::kesidis());
     let allocation = Arc::new(idle(&problem));
     let requests = default_requests(&problem, &allocation);
@@ -57,7 +57,7 @@ fn too_little_time_leaves_a_part() {
 
 /// Only one axiom needs the table of users and classes, and stays undecided.
 #[test]
-fn too_little_memory_leaves_one_axiom() {
+fn too_little_memory_leaves_one_axiom_undecided() {
     let servers: Vec<String> =
         (0..4).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"cpu": 1}}}}"#)).collect();
     let text = format!(
@@ -80,7 +80,7 @@ fn too_little_memory_leaves_one_axiom() {
 
 /// An axiom that needs more than its share leaves work for the other axioms, including later axioms.
 #[test]
-fn too_little_work_leaves_one_axiom() {
+fn too_little_work_leaves_one_axiom_undecided() {
     let problem = examples::kesidis();
     let allocation = idle(&problem);
     let requests = [Axiom::EnvyFree, Axiom::MaxMin, Axiom::SharingIncentive].map(|axiom| Request {

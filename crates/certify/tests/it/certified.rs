@@ -85,17 +85,17 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn exact_results_prove_what_is_promised(problem in problem(SMALL)) {
+    fn exact_results_prove_the_guarantees(problem in problem(SMALL)) {
         examine(&problem, Arithmetic::Exact, &Rational::new());
     }
 
     #[test]
-    fn a_plain_cluster_too(problem in problem(Shape { demand_on: false, gamma: false, criterion: false, ..SMALL })) {
+    fn plain_clusters_prove_the_guarantees(problem in problem(Shape { demand_on: false, gamma: false, criterion: false, ..SMALL })) {
         examine(&problem, Arithmetic::Exact, &Rational::new());
     }
 
     #[test]
-    fn floating_point_holds_within_a_margin(problem in problem(Shape { gamma: false, ..SMALL })) {
+    fn floating_point_results_prove_the_guarantees_within_a_tolerance(problem in problem(Shape { gamma: false, ..SMALL })) {
         examine(&problem, Arithmetic::Float, &Rational::from((1, 1_000_000)));
     }
 }

@@ -157,7 +157,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn copies_are_given_their_part(
+    fn copies_of_users_get_their_share(
         spec in random_spec(FEW),
         copies in prop::collection::vec(prop::collection::vec(0..SIZES.len(), 1..4), 4),
         roots in any::<bool>(),
@@ -178,7 +178,7 @@ proptest! {
 /// The tasks of an exact mechanism on identical classes are in proportion to the number of servers. The proof has the
 /// same prices on these classes.
 #[test]
-fn classes_that_are_alike_are_filled_evenly() {
+fn identical_classes_are_filled_evenly() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "a", "capacity": {"cpu": 9, "memory": 12}}, {"name": "b", "capacity": {"cpu": 4, "memory": 2}},
                     {"name": "c", "count": 3, "capacity": {"cpu": 9, "memory": 12}}, {"name": "d", "capacity": {"cpu": 9, "memory": 12}}],
@@ -220,7 +220,7 @@ fn classes_that_are_alike_are_filled_evenly() {
 
 /// Tests of properties that make two classes different, one at a time.
 #[test]
-fn classes_are_not_alike() {
+fn distinguishes_classes_that_differ_in_one_property() {
     let joined = |users: &str, groups: &str| {
         let text = format!(
             r#"{{"kind": "allocation-problem", "resources": ["cpu"], {groups}
@@ -243,7 +243,7 @@ fn classes_are_not_alike() {
 }
 
 #[test]
-fn every_law_is_met() {
+fn copies_of_users_satisfy_every_law() {
     let spec = |users: &str| -> Problem {
         let text = format!(
             r#"{{"kind": "allocation-problem", "resources": ["cpu", "memory"],
@@ -287,7 +287,7 @@ fn every_law_is_met() {
 /// Rounded tasks in a file are exactly in proportion to the weights. Envy compares tasks divided by weights, and
 /// equivalent users must come out equal.
 #[test]
-fn floating_point_parts_are_in_proportion() {
+fn rounded_tasks_are_in_proportion_to_weights() {
     let weights = ["1", "3", "7", "1/3", "1000"];
     let alike = weights.iter().enumerate().map(|(n, weight)| {
         format!(r#"{{"name": "u{n}", "weight": "{weight}", "demand": {{"cpu": 3, "memory": 1}}}}"#)
@@ -323,7 +323,7 @@ fn floating_point_parts_are_in_proportion() {
 
 /// Equivalent users of one group are merged. Equivalent users of different groups are not merged.
 #[test]
-fn copies_in_groups() {
+fn only_copies_in_one_group_are_merged() {
     let mut rng = Pcg64::seed_from_u64(27);
     let mut n_merged = 0;
     for _ in 0..60 {

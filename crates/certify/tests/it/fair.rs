@@ -66,7 +66,7 @@ fn judge(problem: &Problem, alpha: &Rational, outcome: &Outcome) -> Result<(), S
 
 /// Every solved problem can be certified, in both arithmetics, for weights that differ by up to a factor of a million.
 #[test]
-fn what_is_solved_is_certified() {
+fn every_solved_problem_is_certified() {
     let mut failures = Vec::new();
     for (a, b) in ALPHAS {
         let alpha = q(a, b);
@@ -122,7 +122,7 @@ fn water_filling(
 }
 
 #[test]
-fn one_resource_is_water_filling() {
+fn one_resource_equals_water_filling() {
     for seed in 0..300 {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let root = random.random_range(1..=3);
@@ -156,7 +156,7 @@ fn one_resource_is_water_filling() {
 /// Kesidis, Tables II to V: each user has 65/3 tasks for every exponent (docs/proofs.md). The optimality conditions are
 /// not linear, since every user pays for two resources.
 #[test]
-fn rational_optima_of_systems_that_are_not_linear() {
+fn rational_optima_of_nonlinear_systems_are_exact() {
     let problem = read(
         r#"{"kind": "allocation-problem", "resources": ["a", "b"],
             "servers": [{"name": "s", "capacity": {"a": 100, "b": 30}}, {"name": "t", "capacity": {"a": 30, "b": 100}}],
@@ -193,7 +193,7 @@ fn damaged_gaps_are_refused() {
 }
 
 #[test]
-fn defects_are_mended() {
+fn known_defects_stay_fixed() {
     let third = read(include_str!("../defects/alpha-third.json"));
     for problem in [third, read(include_str!("../defects/alpha-limit.json"))] {
         for (a, b) in ALPHAS {
@@ -260,7 +260,7 @@ fn the_trajectory_ends_at_the_proportional_allocation() {
 }
 
 #[test]
-fn where_there_is_no_trajectory() {
+fn the_trajectory_refuses_unsuitable_problems() {
     let two = read(include_str!("../defects/alpha-limit.json"));
     assert!(trajectory(&two, None).unwrap_err().contains("one server"));
     let one = read(include_str!("../defects/alpha-third.json"));
@@ -276,7 +276,7 @@ proptest! {
 
     /// Numbers of any documented size lead to an answer, a status or an error.
     #[test]
-    fn exponents_of_any_size(
+    fn exponents_of_any_size_cause_no_panic(
         capacities in prop::collection::vec((1u32..1000, -300i32..300), 4),
         demands in prop::collection::vec((0u32..1000, -300i32..300), 6),
         weights in prop::collection::vec((1u32..1000, -6i32..6), 3),

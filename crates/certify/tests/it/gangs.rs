@@ -20,7 +20,7 @@ fn read(problem: &str) -> Problem {
 }
 
 /// Returns the claim about an allocation with these placements.
-fn of_texts(problem: &Problem, placements: &str) -> (Claim, String) {
+fn claim_on_placements(problem: &Problem, placements: &str) -> (Claim, String) {
     let text = format!(r#"{{"kind": "allocation", "arithmetic": "exact", "placements": {placements}}}"#);
     let allocation = Source { name: "x", text: &text }.allocation(problem).unwrap().allocation;
     judged(problem, &allocation)
@@ -43,7 +43,10 @@ fn judge(group: &str, x: &str, y: [u32; 3]) -> (Claim, String) {
         format!(r#"{{"server": "{server}", "index": {index}, "tasks": {{"y": {tasks}}}}}"#)
     };
     let servers = [("old", 0), ("old", 1), ("new", 0)];
-    of_texts(&problem, &format!("[{}]", y.into_iter().zip(servers).map(on).collect::<Vec<_>>().join(", ")))
+    claim_on_placements(
+        &problem,
+        &format!("[{}]", y.into_iter().zip(servers).map(on).collect::<Vec<_>>().join(", ")),
+    )
 }
 
 #[track_caller]
@@ -53,7 +56,7 @@ fn assert_holds(claim: &Claim, holds: bool) {
 }
 
 #[test]
-fn the_tasks_of_a_gang_may_be_on_several_servers() {
+fn tasks_of_a_gang_can_run_on_several_servers() {
     let pair = r#", "gang": 2"#;
     // One task fits on the second server of `old`, and one on `new`.
     let (claim, text) = judge("", pair, [4, 2, 2]);
@@ -82,14 +85,18 @@ fn the_tasks_of_a_gang_may_be_on_several_servers() {
 }
 
 #[test]
-fn a_part_of_a_gang_is_not_pending() {
+fn an_incomplete_gang_is_not_pending() {
     let judge = |gang: &str, tasks: u32, run: u32| {
         let problem = read(&format!(
             r#"{{"kind": "allocation-problem", "resources": ["gpu"],
                 "servers": [{{"name": "pool", "count": 3, "capacity": {{"gpu": 4}}}}],
                 "users": [{{"name": "x", "demand": {{"gpu": 2}}{gang}, "tasks": {tasks}}}]}}"#
         ));
-        of_texts(&problem, &format!(r#"[{{"server": "pool", "index": 0, "tasks": {{"x": {run}}}}}]"#)).0
+        claim_on_placements(
+            &problem,
+            &format!(r#"[{{"server": "pool", "index": 0, "tasks": {{"x": {run}}}}}]"#),
+        )
+        .0
     };
     let pair = r#", "gang": 2"#;
     for (gang, tasks, run, holds) in
@@ -126,7 +133,7 @@ fn a_limit_on_classes_counts_the_gang_once() {
 }
 
 #[test]
-fn limits_leave_whole_gangs() {
+fn only_limits_for_whole_gangs_matter() {
     for (limit, gang, holds) in [(3, 1, false), (3, 2, true), (4, 2, false), (6, 4, true), (8, 4, false)] {
         let limit = format!(r#", "limit": {{"gpu": {limit}}}"#);
         let (claim, _) = judge(&limit, &format!(r#", "gang": {gang}"#), [0, 1, 1]);
@@ -145,13 +152,13 @@ fn limits_leave_whole_gangs() {
                 "users": [{{"name": "x", "group": "a", "gang": 3, "demand": {{"gpu": 2}}}}]}}"#
         ))
     };
-    assert_holds(&of_texts(&kept(1), "[]").0, true);
-    assert_holds(&of_texts(&kept(2), "[]").0, false);
+    assert_holds(&claim_on_placements(&kept(1), "[]").0, true);
+    assert_holds(&claim_on_placements(&kept(2), "[]").0, false);
 }
 
 /// The search over classes must backtrack: the first class uses too much of the second limit.
 #[test]
-fn numbers_of_tasks_on_classes_are_searched_for() {
+fn the_search_over_classes_backtracks() {
     let problem = |gang: u32| {
         read(&format!(
             r#"{{"kind": "allocation-problem", "resources": ["gpu", "net"],
@@ -165,12 +172,12 @@ fn numbers_of_tasks_on_classes_are_searched_for() {
     };
     // 2 tasks on `a` and 2 on `b` use 10 of both limits. No other distribution of four tasks fits, and no five tasks
     // fit.
-    let (claim, _) = of_texts(&problem(4), "[]");
+    let (claim, _) = claim_on_placements(&problem(4), "[]");
     assert_holds(&claim, false);
     let Evidence::Room(room) = claim.evidence else { panic!() };
     let all: u64 = room.by_class.iter().map(|(_, tasks)| tasks).sum();
     assert_eq!(all, 4);
-    assert_holds(&of_texts(&problem(5), "[]").0, true);
+    assert_holds(&claim_on_placements(&problem(5), "[]").0, true);
 }
 
 /// A gang of 10^12 tasks on 10^12 servers is counted, not enumerated.
@@ -201,7 +208,7 @@ fn large_gangs_are_counted() {
 
 /// The three judges agree on random gangs, and on damaged certificates of them.
 #[test]
-fn random_gangs_are_judged_alike() {
+fn judges_agree_on_random_gangs() {
     let mut rng = Pcg64::seed_from_u64(31);
     // Counts of cases: by whether the axiom holds, gangs on several classes, users stopped by limits on classes, and
     // verdicts that differ from the verdicts for single tasks.

@@ -33,7 +33,7 @@ fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> V
 }
 
 #[test]
-fn what_is_filled_keeps_every_limit() {
+fn fillings_respect_every_limit() {
     let mut rng = Pcg64::seed_from_u64(5);
     for shape in SHAPES {
         for at in 0..120 {
@@ -54,7 +54,7 @@ fn what_is_filled_keeps_every_limit() {
 
 /// All guarantees are met if they fit, name every resource and come first, and if there is only one pool.
 #[test]
-fn promises_that_can_be_kept_are() {
+fn feasible_guarantees_are_met() {
     let mut rng = Pcg64::seed_from_u64(6);
     let mut kept = 0;
     for _ in 0..400 {
@@ -86,7 +86,7 @@ fn promises_that_can_be_kept_are() {
 }
 
 #[test]
-fn other_allocations_are_judged_alike() {
+fn checkers_agree_on_other_allocations() {
     let mut rng = Pcg64::seed_from_u64(7);
     let requests = [Axiom::Limits, Axiom::Guarantees, Axiom::Feasible].map(Request::of);
     let mut found = [0; 4];
@@ -113,7 +113,7 @@ fn other_allocations_are_judged_alike() {
 
 /// With limits on server classes, the filling respects them, and both checkers agree on other allocations.
 #[test]
-fn limits_on_server_classes() {
+fn fillings_respect_limits_on_server_classes() {
     let mut rng = Pcg64::seed_from_u64(8);
     let requests =
         [Axiom::Limits, Axiom::Guarantees, Axiom::Feasible, Axiom::WorkConserving].map(Request::of);
@@ -200,7 +200,7 @@ fn a_limit_on_server_classes_is_named_by_them() {
 
 /// Limits on server classes stop users class by class, both for divisible tasks and on single servers.
 #[test]
-fn who_is_stopped_by_limits_on_server_classes_is_not_short() {
+fn users_stopped_by_class_limits_do_not_lack_tasks() {
     let mut rng = Pcg64::seed_from_u64(9);
     let requests = [Request::of(Axiom::WorkConserving)];
     let (mut found, mut by_class) = ([[0; 2]; 2], [0; 2]);
@@ -257,7 +257,7 @@ fn sums(problem: &Problem, allocation: &Allocation) -> Vec<Vec<(usize, Rational)
 }
 
 #[test]
-fn what_stops_a_user_class_by_class_is_told() {
+fn reports_by_class_what_stops_a_user() {
     let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "new", "capacity": {"gpu": 10}}, {"name": "old", "capacity": {"gpu": 10}}],
         "groups": [{"name": "a", "on": {"new": {"limit": {"gpu": 3}}, "old,new": {"limit": {"gpu": 12}}}}],
@@ -289,7 +289,7 @@ fn what_stops_a_user_class_by_class_is_told() {
 }
 
 #[test]
-fn a_lack_is_told_in_tasks() {
+fn a_lack_is_counted_in_tasks() {
     let text = r#"{"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "pool", "capacity": {"gpu": 10}}],
         "groups": [{"name": "a", "guarantee": {"gpu": 6}, "limit": {"gpu": 8}}, {"name": "b", "limit": {"gpu": 5}}],

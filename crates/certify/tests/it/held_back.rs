@@ -20,7 +20,7 @@ fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
     common::judged(problem, allocation, Axiom::WorkConserving, &Rational::new())
 }
 
-fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
+fn claim_on_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::WorkConserving)
 }
 
@@ -33,13 +33,13 @@ fn pool(fields: &str) -> String {
 }
 
 #[test]
-fn a_limit_stops_its_users_and_nobody_else() {
+fn a_limit_stops_only_users_of_its_group() {
     let problem = pool(
         r#""groups": [{"name": "a", "limit": {"gpu": 4}}, {"name": "b"}],
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}},
                      {"name": "in b", "group": "b", "demand": {"gpu": 2}, "tasks": 2}]"#,
     );
-    let (claim, text) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 2}}"#);
+    let (claim, text) = claim_on_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 2}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let stopped = vec![(0, Stop::Limit { group: 0, resource: 0 })];
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
@@ -56,15 +56,15 @@ fn a_limit_stops_its_users_and_nobody_else() {
         assert_eq!(matches!(found, Finding::Refused(_)), is_read, "{from}: {found:?}");
     }
     // The limit leaves one GPU, which is one task of 10, and `in b` has all its tasks.
-    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}, "in b": {"pool": 2}}"#);
+    let (claim, _) = claim_on_texts(&problem, r#"{"in a": {"pool": 3}, "in b": {"pool": 2}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 10)))));
     // `in b` lacks half of its tasks, whatever `a` uses.
-    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
+    let (claim, _) = claim_on_texts(&problem, r#"{"in a": {"pool": 4}, "in b": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
 }
 
 #[test]
-fn what_is_not_lent_is_no_waste() {
+fn capacity_kept_back_is_not_wasted() {
     let problem = pool(
         r#""groups": [{"name": "a", "guarantee": {"gpu": 6}, "lend": {"gpu": 1}},
                       {"name": "b", "parent": "a"}, {"name": "c"}],
@@ -74,53 +74,53 @@ fn what_is_not_lent_is_no_waste() {
     );
     // 5 of the 6 are kept back, and 2 of these 5 are used. The others may have at most 4 and 1.
     let (claim, _) =
-        of_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+        claim_on_texts(&problem, r#"{"in b": {"pool": 2}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     let stopped = vec![(1, Stop::KeptBack { resource: 0 })];
     assert_eq!(claim.holds, Some(true));
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
     // The group that keeps capacity back may use it.
     let (claim, _) =
-        of_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
+        claim_on_texts(&problem, r#"{"in b": {"pool": 1}, "in c": {"pool": 4}, "alone": {"pool": 1}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 2)))));
 }
 
 #[test]
-fn a_group_of_weight_0_may_get_its_guarantee_alone() {
+fn a_group_of_weight_0_gets_only_its_guarantee() {
     let problem = pool(
         r#""groups": [{"name": "a", "weight": 0, "guarantee": {"gpu": 3}}, {"name": "b", "weight": 0}],
            "share": {"zero-weight": "never"},
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}},
                      {"name": "in b", "group": "b", "demand": {"gpu": 1}}]"#,
     );
-    let (claim, _) = of_texts(&problem, r#"{"in a": {"pool": 3}}"#);
+    let (claim, _) = claim_on_texts(&problem, r#"{"in a": {"pool": 3}}"#);
     let stopped = vec![(0, Stop::Guarantee { group: 0, resource: 0 }), (1, Stop::Weight { group: 1 })];
     assert_eq!(claim.holds, Some(true));
     assert_eq!(claim.evidence, Evidence::ShortOrStopped { short: Vec::new(), stopped });
     let last = problem.replace("never", "last");
-    let (claim, _) = of_texts(&last, r#"{"in a": {"pool": 3}}"#);
+    let (claim, _) = claim_on_texts(&last, r#"{"in a": {"pool": 3}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-7, 10)))));
 }
 
 #[test]
-fn it_does_not_apply_to_time() {
+fn work_conservation_does_not_apply_to_time_sharing() {
     let problem = pool(
         r#""groups": [{"name": "a", "limit": {"gpu": 4}}],
            "users": [{"name": "in a", "group": "a", "demand": {"gpu": 1}, "gamma": {"pool": 3}}]"#,
     );
-    assert_eq!(of_texts(&problem, "{}").0.holds, None);
+    assert_eq!(claim_on_texts(&problem, "{}").0.holds, None);
     let free = problem.replace(r#", "limit": {"gpu": 4}"#, "");
-    assert_eq!(of_texts(&free, "{}").0.holds, Some(false));
+    assert_eq!(claim_on_texts(&free, "{}").0.holds, Some(false));
 }
 
 /// Groups count the base demand of 1, while the pool of ten counts the demand of 2 on its class.
 #[test]
-fn groups_count_base_demands_and_classes_the_demands_there() {
+fn groups_count_base_demands_and_classes_their_own_demands() {
     let margin = |group: &str, tasks: u32| {
         let problem = pool(&format!(
             r#""groups": [{{"name": "a"{group}}}, {{"name": "b", "guarantee": {{"gpu": 7}}}}],
                "users": [{{"name": "x", "group": "a", "demand": {{"gpu": 1}}, "demand_on": {{"pool": {{"gpu": 2}}}}}}]"#
         ));
-        let (claim, _) = of_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
+        let (claim, _) = claim_on_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
         (claim.holds.unwrap(), claim.margin.unwrap() * 5)
     };
     let of = |holds: bool, tasks: i32| (holds, Rational::from(tasks));
@@ -137,7 +137,7 @@ fn groups_count_base_demands_and_classes_the_demands_there() {
             r#""groups": [{"name": "a"}, {"name": "b", "guarantee": {"gpu": 7}, "lend": {"gpu": 0}}],
                "users": [{"name": "x", "group": "a", "demand": {"gpu": 1}, "demand_on": {"pool": {"gpu": 2}}}]"#,
         );
-        let (claim, _) = of_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
+        let (claim, _) = claim_on_texts(&problem, &format!(r#"{{"x": {{"pool": {tasks}}}}}"#));
         (claim.holds.unwrap(), claim.margin.unwrap() * 5)
     };
     assert_eq!((keeps(2), keeps(3)), (of(false, -1), of(true, 0)));
@@ -146,7 +146,7 @@ fn groups_count_base_demands_and_classes_the_demands_there() {
 /// `tree` leaves no capacity idle except capacity that groups keep back, and `fill` leaves no server on which a task
 /// fits.
 #[test]
-fn what_is_filled_is_work_conserving() {
+fn fillings_are_work_conserving() {
     let mut rng = Pcg64::seed_from_u64(11);
     let mut stopped = 0;
     for shape in SHAPES {
@@ -166,7 +166,7 @@ fn what_is_filled_is_work_conserving() {
 
 /// All three judges agree on allocations with fewer tasks and on modified certificates of them.
 #[test]
-fn damaged_certificates_are_judged_alike() {
+fn judges_agree_on_damaged_certificates() {
     let mut rng = Pcg64::seed_from_u64(12);
     let (mut refused, mut read) = (0, 0);
     for shape in SHAPES {

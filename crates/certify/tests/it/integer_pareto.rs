@@ -30,7 +30,7 @@ fn problem(rng: &mut Pcg64) -> Problem {
 }
 
 /// Returns all pairs of totals that fit, each with its tasks on every single server.
-fn all(problem: &Problem) -> Vec<([i32; 2], Vec<[i32; 2]>)> {
+fn feasible_totals(problem: &Problem) -> Vec<([i32; 2], Vec<[i32; 2]>)> {
     let mut found: Vec<([i32; 2], Vec<[i32; 2]>)> = vec![([0, 0], Vec::new())];
     for (i, server) in problem.servers().iter().enumerate() {
         let fits = |x: [i32; 2]| {
@@ -62,12 +62,12 @@ fn all(problem: &Problem) -> Vec<([i32; 2], Vec<[i32; 2]>)> {
 }
 
 #[test]
-fn verdicts_are_those_of_the_enumeration() {
+fn verdicts_agree_with_enumeration() {
     let mut rng = Pcg64::seed_from_u64(11);
     let (mut proven, mut refuted, mut open) = (0, 0, 0);
     for _ in 0..150 {
         let problem = problem(&mut rng);
-        let all = all(&problem);
+        let all = feasible_totals(&problem);
         // One pair of totals is random. No other pair dominates the second.
         for at in [rng.random_range(0..all.len()), all.len() - 1] {
             let (x, on) = &all[at];

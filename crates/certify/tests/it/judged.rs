@@ -186,7 +186,7 @@ fn judge(seed: u64) -> (bool, usize) {
 }
 
 #[test]
-fn any_allocation_is_decided_as_an_independent_judge_does() {
+fn verdicts_agree_with_an_independent_judge() {
     let found: Vec<(bool, usize)> = (0..MANY).into_par_iter().map(judge).collect();
     let infeasible = found.iter().filter(|(infeasible, _)| *infeasible).count();
     let claims: usize = found.iter().map(|(_, claims)| claims).sum();

@@ -44,7 +44,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn what_lacks_a_millionth_holds_within_that(spec in random_spec(SMALL)) {
+    fn the_least_tolerance_covers_a_millionth(spec in random_spec(SMALL)) {
         examine(&build(spec), 1_000_000);
     }
 }

@@ -71,7 +71,7 @@ fn short_prices_prove_levels_in_doubles() {
 
 /// One user has a thousandth less than the user could have.
 #[test]
-fn what_is_below_the_levels_is_refuted() {
+fn allocations_below_the_levels_are_refuted() {
     let tolerance = Rational::from((1, 1_000_000_000));
     let problem = problem(9, 160, 18);
     let mut allocation =

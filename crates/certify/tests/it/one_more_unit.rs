@@ -100,14 +100,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
-    fn it_is_what_solving_again_gives(spec in random_spec(SMALL)) {
+    fn gains_of_max_min_equal_those_of_solving_again(spec in random_spec(SMALL)) {
         for mechanism in ["drfh", "tsf", "asset", "cdrf"] {
             agrees(&spec, mechanism, &[], mechanism)?;
         }
     }
 
     #[test]
-    fn by_other_rules_too(spec in random_spec(Shape { gamma: 0.0, demand_on: 0.0, ..SMALL })) {
+    fn gains_of_other_rules_equal_those_of_solving_again(spec in random_spec(Shape { gamma: 0.0, demand_on: 0.0, ..SMALL })) {
         for mechanism in ["per-server-drf", "tree", "ps-dsf-tdm"] {
             agrees(&spec, mechanism, &[], mechanism)?;
         }
@@ -119,7 +119,7 @@ proptest! {
 
     /// With many rows only a few are solved. No other row brings more than the stated bound.
     #[test]
-    fn the_bound_holds_for_the_others(
+    fn the_bound_holds_for_rows_that_are_not_solved(
         spec in random_spec(Shape { users: (2, 4), classes: (17, 18), resources: (2, 2), zero: 0.0, ..SMALL }),
         mechanism in prop_oneof![Just("drfh"), Just("tsf"), Just("proportional")],
     ) {
@@ -157,7 +157,7 @@ fn read(text: &str) -> Problem {
 /// is a smaller share. Two equations give the answer: equal shares, and full rows (CPU of the first server, memory of
 /// the second).
 #[test]
-fn two_servers() {
+fn gains_on_two_servers_agree_with_hand_calculation() {
     let found = measured(&read(TWO_SERVERS), "drfh", &[], 0).unwrap();
     let of = |server, resource| row(&found, server, resource);
     assert_eq!(of(0, 0), (number("20/89"), number("4000/16801"), vec![(1, number("85/89"))]));
@@ -173,7 +173,7 @@ fn two_servers() {
 /// A user with few tasks frees the capacity that it used on other classes, so one unit brings more than the price of
 /// its row.
 #[test]
-fn more_than_the_price() {
+fn one_unit_can_bring_more_than_its_price() {
     let text = r#"{"kind": "allocation-problem", "resources": ["a", "b"],
         "servers": [{"name": "s0", "capacity": {"a": 4, "b": 3}}, {"name": "s1", "capacity": {"a": 2, "b": 5}}],
         "users": [{"name": "u0", "demand": {"a": 1, "b": 1}}, {"name": "u1", "demand": {"a": 1}, "tasks": 3}]}"#;
@@ -187,7 +187,7 @@ fn more_than_the_price() {
 
 /// The unit is added to the class as a whole, not to each of its servers.
 #[test]
-fn a_class_of_several_servers() {
+fn one_unit_is_added_to_the_whole_class() {
     let text = |count: u32, capacity: &str| {
         format!(
             r#"{{"kind": "allocation-problem", "resources": ["a"],
@@ -209,7 +209,7 @@ fn a_class_of_several_servers() {
 /// Shares are fractions of the whole cluster. With more memory, a unit of memory is a smaller share, and a user that
 /// needs little memory loses.
 #[test]
-fn somebody_loses() {
+fn one_unit_can_take_tasks_from_another_user() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "s", "capacity": {"cpu": 9, "memory": 18}}],
         "users": [{"name": "a", "demand": {"cpu": 1, "memory": 4}}, {"name": "b", "demand": {"cpu": 3, "memory": 1}}]}"#;
@@ -252,7 +252,7 @@ fn irrational_answers_are_enclosed() {
 
 /// The mechanism is run again with the settings that the allocation states.
 #[test]
-fn settings_are_read() {
+fn gains_respect_the_settings_of_the_mechanism() {
     let text = r#"{"kind": "allocation-problem", "resources": ["a"], "servers": [{"name": "s", "capacity": {"a": 12}}],
         "users": [{"name": "u", "demand": {"a": 1}, "weight": 4, "criterion": {"s": 1}},
                   {"name": "v", "demand": {"a": 1}, "criterion": {"s": 1}}]}"#;
@@ -275,7 +275,7 @@ fn settings_are_read() {
 /// An allocation that differs from the mechanism's answer is reported as different. The gains are computed for the
 /// mechanism's answer.
 #[test]
-fn another_allocation() {
+fn a_different_allocation_is_reported_as_different() {
     let problem = read(TWO_SERVERS);
     let answer = solved(&problem, "drfh", &[]).unwrap();
     let mut other = answer.clone();
@@ -293,7 +293,7 @@ fn another_allocation() {
 }
 
 #[test]
-fn what_is_not_measured_says_why() {
+fn unmeasured_gains_state_the_reason() {
     let problem = read(TWO_SERVERS);
     for (mechanism, why) in [
         ("utilitarian", NotMeasured::SeveralAnswers("utilitarian")),

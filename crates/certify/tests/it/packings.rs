@@ -56,7 +56,7 @@ fn answered(problem: &Problem, share: Share) -> Option<String> {
 }
 
 #[test]
-fn answers_hold() {
+fn answers_satisfy_their_axioms() {
     for seed in 0..300 {
         let problem = random::packings::problem(&mut Pcg64::seed_from_u64(seed));
         for share in [Share::Dominant, Share::TaskShare] {

@@ -52,7 +52,7 @@ fn of_pool(problem: &Problem, tasks: &[i32], axiom: Axiom) -> (Claim, String) {
 
 /// If each group has one user, the group forms equal the axioms of users.
 #[test]
-fn a_group_of_one_is_a_user() {
+fn a_group_of_one_user_equals_the_user() {
     let mut rng = Pcg64::seed_from_u64(21);
     let mut found = [0; 4];
     for shape in SHAPES {
@@ -92,7 +92,7 @@ fn a_group_of_one_is_a_user() {
 
 /// The largest gain that an allocation reaches equals the bound that prices prove.
 #[test]
-fn prices_bound_what_an_allocation_reaches() {
+fn the_largest_gain_equals_the_bound_of_prices() {
     let mut rng = Pcg64::seed_from_u64(22);
     let mut violated = [0; 2];
     let mut kept = [0; 2];
@@ -175,7 +175,7 @@ fn a_group_is_valued_by_its_own_users() {
 
 /// Parts are divided level by level among the groups whose users can run. A weight of 0 means no part and no envy.
 #[test]
-fn parts_are_divided_level_by_level() {
+fn shares_are_divided_level_by_level() {
     let groups = json!([{"name": "a", "weight": 2}, {"name": "b", "parent": "a", "weight": 3},
                         {"name": "idle", "weight": 7}, {"name": "c", "weight": 0}]);
     let users = json!([
@@ -201,7 +201,7 @@ fn parts_are_divided_level_by_level() {
 }
 
 #[test]
-fn it_does_not_apply_without_groups_and_to_time() {
+fn party_axioms_do_not_apply_without_groups_or_to_time_sharing() {
     let users = json!([{"name": "u", "demand": {"cpu": 1}}]);
     for axiom in AXIOMS {
         assert_eq!(of_pool(&pool(&json!([]), &users), &[3], axiom).0.holds, None);
@@ -215,7 +215,7 @@ fn it_does_not_apply_without_groups_and_to_time() {
 
 /// All three judges agree on modified certificates.
 #[test]
-fn damaged_certificates_are_judged_alike() {
+fn judges_agree_on_damaged_certificates() {
     let mut rng = Pcg64::seed_from_u64(23);
     let (mut refused, mut read) = (0, 0);
     for shape in SHAPES {
@@ -240,7 +240,7 @@ fn damaged_certificates_are_judged_alike() {
 
 /// The verdict does not depend on the order of groups and users in the file.
 #[test]
-fn order_does_not_matter() {
+fn the_order_of_groups_and_users_does_not_matter() {
     let mut rng = Pcg64::seed_from_u64(24);
     for _ in 0..40 {
         let problem = trees::problem(&mut rng, SHAPES[1]);

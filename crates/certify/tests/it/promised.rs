@@ -85,7 +85,7 @@ fn a_common_parent_hides_no_lack() {
 
 /// `a` has a guarantee of 8 and `b` of 5. Together they exceed the limit, so the two guarantees cannot both be met.
 #[test]
-fn what_the_limit_cannot_hold_is_no_lack() {
+fn guarantees_beyond_the_limit_are_no_lack() {
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(8)},
         {"name": "b", "parent": "org", "guarantee": gpu(5)}]);
     let document = pool(&groups, &[("x", "a", gpu(1)), ("y", "b", gpu(1))]);
@@ -126,7 +126,7 @@ fn a_guarantee_belongs_to_the_whole_group() {
 
 /// On other branches of the tree, a group that states nothing counts like the groups below it.
 #[test]
-fn grouping_the_others_changes_no_lack() {
+fn grouping_other_queues_changes_no_lack() {
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(2)},
         {"name": "b", "parent": "org"}, {"name": "c", "parent": "b", "guarantee": gpu(4)},
         {"name": "d", "parent": "b", "guarantee": gpu(4)}]);
@@ -143,7 +143,7 @@ fn grouping_the_others_changes_no_lack() {
 }
 
 #[test]
-fn what_is_kept_back_counts() {
+fn capacity_kept_back_counts_towards_the_limit() {
     // `b` keeps 3 of its 4 back, and no other group can have these 3.
     let groups = json!([{"name": "org", "limit": gpu(10)}, {"name": "a", "parent": "org", "guarantee": gpu(9)},
         {"name": "b", "parent": "org", "guarantee": gpu(4), "lend": gpu(1)}, {"name": "c", "parent": "org"}]);
@@ -162,7 +162,7 @@ fn what_is_kept_back_counts() {
 
 /// A group of weight 0 gets no more than its guarantee, stated or derived.
 #[test]
-fn a_group_of_weight_0_has_its_guarantee_alone() {
+fn a_group_of_weight_0_gets_only_its_guarantee() {
     let mut groups = json!([{"name": "org", "guarantee": gpu(9)}, {"name": "shut", "parent": "org", "weight": 0},
         {"name": "a", "parent": "shut"}, {"name": "b", "parent": "shut", "guarantee": gpu(4)}]);
     let lack = |groups: &Value, never: bool, tasks: &[u32]| {
@@ -183,7 +183,7 @@ fn a_group_of_weight_0_has_its_guarantee_alone() {
 }
 
 #[test]
-fn several_resources() {
+fn a_lack_considers_several_resources() {
     let both = json!({"gpu": 1, "cpu": 10});
     let groups = json!([{"name": "org", "limit": {"gpu": 10, "cpu": 80}},
         {"name": "a", "parent": "org", "guarantee": {"gpu": 5, "cpu": 40}},
@@ -289,7 +289,7 @@ fn feasible(problem: &Problem, allocation: Allocation) -> Allocation {
 }
 
 #[test]
-fn every_lack_is_that_of_the_plain_judge() {
+fn every_lack_agrees_with_the_plain_judge() {
     let mut rng = Pcg64::seed_from_u64(54);
     let (mut lacking, mut all) = (0, 0);
     for _ in 0..600 {
@@ -385,7 +385,7 @@ fn consistent(rng: &mut Pcg64) -> Value {
 /// If all guarantees can be met together, a user can have the tasks that it lacks. Usage without a guarantee is removed
 /// for this, and no other guarantee is missed.
 #[test]
-fn what_is_lacking_can_be_had() {
+fn lacking_tasks_can_be_started() {
     let mut rng = Pcg64::seed_from_u64(56);
     let mut filled = 0;
     for _ in 0..600 {
@@ -471,7 +471,7 @@ fn the_capacity_bounds_the_root() {
 
 /// More is kept back than the pool, or a parent, has. No task causes the violation.
 #[test]
-fn promises_alone_exceed_a_bound() {
+fn guarantees_alone_can_exceed_a_bound() {
     let of = |parent: Option<&Value>| {
         let mut groups = json!([{"name": "a", "guarantee": gpu(8), "lend": gpu(1)},
             {"name": "b", "guarantee": gpu(6), "lend": gpu(0)}]);

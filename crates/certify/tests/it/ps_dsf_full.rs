@@ -64,7 +64,7 @@ fn filled(random: &mut Pcg64Mcg) -> Problem {
 }
 
 #[test]
-fn clusters_that_hold_just_what_is_asked_for() {
+fn clusters_with_exactly_the_requested_capacity_are_exact() {
     let mut random = Pcg64Mcg::seed_from_u64(4);
     for k in 0..150 {
         is_exact(&filled(&mut random), &format!("problem {k}"));
@@ -103,7 +103,7 @@ fn wide(random: &mut Pcg64Mcg) -> Problem {
 }
 
 #[test]
-fn classes_of_very_different_size() {
+fn classes_of_very_different_sizes_are_exact() {
     let mut random = Pcg64Mcg::seed_from_u64(9);
     for k in 0..300 {
         is_exact(&wide(&mut random), &format!("problem {k}"));
@@ -111,7 +111,7 @@ fn classes_of_very_different_size() {
 }
 
 #[test]
-fn the_openb_cluster_with_several_pod_lists() {
+fn the_openb_cluster_is_exact_for_several_pod_lists() {
     let Some(folder) = data("alibaba_gpu2023_openb") else { return };
     for pods in ["default", "gpuspec10", "gpuspec33", "multigpu50", "cpu037", "cpu0"] {
         let open = |name: &str| Input::open(&folder.join(name)).expect("a file of the trace");

@@ -56,7 +56,7 @@ fn totals(problem: &Problem, name: &str, flags: &[(&'static str, &str)]) -> Vec<
 }
 
 #[test]
-fn the_equal_part_is_named() {
+fn the_equal_part_is_a_reference() {
     let jobs = two_jobs();
     assert_eq!(totals(&jobs, "drfh", &[]), qs(&["35/17", "45/17"]));
     assert_eq!(totals(&jobs, "drfh", &[("reference", "proportional")]), qs(&["35/17", "45/17"]));
@@ -93,7 +93,7 @@ fn oef_has_the_published_values() {
 }
 
 #[test]
-fn mechanisms_that_do_not_keep_the_limit_refuse_it() {
+fn mechanisms_without_support_for_at_most_refuse_it() {
     let jobs = two_jobs();
     let keep = ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "oef"];
     for mechanism in registry::ALL {
@@ -166,7 +166,7 @@ fn allocation(problem: &Problem, rng: &mut Pcg64) -> Allocation {
 
 /// The shares of random problems equal the shares of the plain implementation.
 #[test]
-fn max_min_is_that_of_the_plain_implementation() {
+fn max_min_agrees_with_the_plain_implementation() {
     for seed in 0..PROBLEMS {
         let problem = rates::problem(rates::SMALL, &mut Pcg64::seed_from_u64(seed));
         let of = [
@@ -203,7 +203,7 @@ fn check_coefficients(problem: &Problem, share: Share, u: &ShareCoefficients) {
 
 /// The sums of random problems equal the sums of the plain implementation.
 #[test]
-fn sums_are_those_of_the_plain_implementation() {
+fn sums_agree_with_the_plain_implementation() {
     for seed in 0..PROBLEMS {
         let mut rng = Pcg64::seed_from_u64(seed);
         let problem = rates::problem(rates::SMALL, &mut rng);
@@ -341,7 +341,7 @@ fn files_state_rates_and_follow_from_them() {
 }
 
 #[test]
-fn wrong_rates_are_errors() {
+fn wrong_rates_are_refused() {
     let user = |more: Value| {
         let mut user = json!({"name": "a", "demand": {"gpu": 1}});
         for (field, value) in more.as_object().unwrap() {

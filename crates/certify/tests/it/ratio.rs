@@ -73,7 +73,7 @@ fn certify(problem: &Reservation) -> (RatioCertificate, usize) {
 }
 
 #[test]
-fn appendix_c_up_to_fifty_resources() {
+fn appendix_c_is_certified_up_to_fifty_resources() {
     for j in [3, 4, 5, 6, 10, 20, 50] {
         let problem = appendix_c(j);
         let start = Instant::now();
@@ -90,7 +90,7 @@ fn appendix_c_up_to_fifty_resources() {
 }
 
 #[test]
-fn random_problems() {
+fn random_problems_are_certified() {
     let mut rng = Pcg64::seed_from_u64(5);
     let (mut built, mut trees, mut below) = (0, 0, 0);
     for _ in 0..300 {
@@ -149,7 +149,7 @@ fn random_problems() {
 
 /// Rewards are in proportion to the demands of a type, so many configurations are worth the same.
 #[test]
-fn ties_everywhere() {
+fn problems_full_of_ties_are_certified() {
     for scale in [1u64, 1009] {
         let pool = vec![(Some(40), vec![Rational::from(80), Rational::from(640)])];
         let shapes = [(2u64, 32u64), (4, 4), (8, 32), (32, 256), (64, 128), (64, 512), (4, 16)];
@@ -171,7 +171,7 @@ fn ties_everywhere() {
 }
 
 #[test]
-fn twenty_types() {
+fn twenty_types_are_certified() {
     let mut rng = Pcg64::seed_from_u64(20);
     for fine in [1, 31] {
         let types = (0..20).map(|_| {
@@ -192,7 +192,7 @@ fn twenty_types() {
 }
 
 #[test]
-fn stated_configurations() {
+fn stated_configurations_are_certified() {
     let mut rng = Pcg64::seed_from_u64(6);
     for case in 0..150 {
         let n_types = rng.random_range(1..6);

@@ -28,7 +28,7 @@ fn limit(group: &str, most: u32) -> StopKind {
 }
 
 #[test]
-fn a_limit_of_any_group_above() {
+fn limits_of_all_ancestor_groups_stop_a_user() {
     let groups = json!([{"name": "outer", "limit": {"gpu": 6}}, {"name": "inner", "parent": "outer"}]);
     let tasks = json!({"tasks": {"x": {"old": 3}}});
     let x = explained(&groups, &tasks, 0);
@@ -43,7 +43,7 @@ fn a_limit_of_any_group_above() {
 }
 
 #[test]
-fn a_limit_that_leaves_no_whole_task() {
+fn a_limit_that_leaves_no_whole_task_stops_a_user() {
     let groups = json!([{"name": "outer", "limit": {"gpu": 7}}, {"name": "inner", "parent": "outer"}]);
     let placed =
         json!({"tasks": {"x": {"old": 3}}, "placements": [{"server": "old", "index": 0, "tasks": {"x": 3}}]});
@@ -54,7 +54,7 @@ fn a_limit_that_leaves_no_whole_task() {
 }
 
 #[test]
-fn what_is_kept_back_and_weights_of_zero() {
+fn capacity_kept_back_and_zero_weights_stop_a_user() {
     let groups = json!([{"name": "outer", "guarantee": {"gpu": 12}, "lend": {"gpu": 0}},
                         {"name": "inner", "parent": "outer", "weight": 0}]);
     let tasks = json!({"tasks": {"y": {"old": 8}}});
@@ -66,7 +66,7 @@ fn what_is_kept_back_and_weights_of_zero() {
 }
 
 #[test]
-fn limits_on_server_classes_stop_where_all_classes_are_closed() {
+fn class_limits_stop_a_user_if_all_its_classes_are_closed() {
     let groups = json!([{"name": "outer", "on": {"new": {"limit": {"gpu": 4}}}}, {"name": "inner", "parent": "outer"}]);
     // Old servers have free capacity.
     let x = explained(&groups, &json!({"tasks": {"x": {"new": 2}}}), 0);

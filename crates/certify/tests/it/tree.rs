@@ -21,7 +21,7 @@ fn judged(problem: &Problem, allocation: &Allocation) -> (Claim, String) {
     common::judged(problem, allocation, Axiom::Tree, &Rational::new())
 }
 
-fn of_texts(problem: &str, tasks: &str) -> (Claim, String) {
+fn claim_on_texts(problem: &str, tasks: &str) -> (Claim, String) {
     common::of_texts(problem, tasks, Axiom::Tree)
 }
 
@@ -33,8 +33,8 @@ const TWO_CLASSES: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"]
               {"name": "other", "group": "b", "demand": {"cpu": 1}}]}"#;
 
 #[test]
-fn prices_show_who_has_no_place_for_more() {
-    let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+fn prices_prove_which_users_cannot_get_more() {
+    let (claim, text) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     for (from, to) in [
         // Without its price, `one` would continue. With another price, `one` or `other` would stop earlier.
@@ -51,12 +51,12 @@ fn prices_show_who_has_no_place_for_more() {
     }
     // `one` has 3 of the 4 tasks that it would have alone, which is a quarter too few. `other` lacks one task of 10,
     // which is a smaller fraction.
-    let (claim, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
+    let (claim, text) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
     let damaged = text.replace(r#""holds":false"#, r#""holds":true"#);
     assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     // More tasks than the filling gives are as wrong as fewer tasks.
-    let (claim, _) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"fast": 1, "slow": 6}}"#);
+    let (claim, _) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"fast": 1, "slow": 6}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
 }
 
@@ -69,8 +69,8 @@ const TWO_KINDS: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
 
 /// `x` and `y` rise together until the 10 old GPUs are used up and `x` has its 3 new GPUs.
 #[test]
-fn limits_on_classes_have_prices() {
-    let (claim, text) = of_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
+fn class_limits_have_prices() {
+    let (claim, text) = claim_on_texts(TWO_KINDS, r#"{"x": {"old": "7/2", "new": 3}, "y": {"old": "13/2"}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(true), Some(Rational::new())));
     let (rows, price) =
         (r#""prices":[{"old":{"gpu":"1"}}]"#, r#"{"group":"a","on":["new"],"resource":"gpu","price":"1"}"#);
@@ -102,26 +102,26 @@ fn limits_on_classes_have_prices() {
         .replace(rows, r#""prices":[{"old":{"gpu":"1"}},{}]"#)
         .replace(&limits, &format!(r#""limit_prices":[[{price}],[{price}]]"#));
     assert_eq!(agreed_text(&useless), Finding::Accepted, "{useless}");
-    let (claim, _) = of_texts(TWO_KINDS, r#"{"x": {"new": 3}, "y": {"old": 10}}"#);
+    let (claim, _) = claim_on_texts(TWO_KINDS, r#"{"x": {"new": 3}, "y": {"old": 10}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-7, 20)))));
 }
 
 /// A limit of 0 closes its classes, which needs no price as a proof.
 #[test]
-fn a_limit_of_zero_needs_no_price() {
+fn a_limit_of_zero_requires_no_price() {
     let problem = TWO_KINDS.replace(r#"{"gpu": 3}"#, r#"{"gpu": 0}"#);
-    let (claim, text) = of_texts(&problem, r#"{"x": {"old": 5}, "y": {"old": 5}}"#);
+    let (claim, text) = claim_on_texts(&problem, r#"{"x": {"old": 5}, "y": {"old": 5}}"#);
     assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
     let barred = problem.replace(r#""on": {"new""#, r#""on": {"new, old""#);
-    let (claim, text) = of_texts(&barred, r#"{"y": {"old": 10}}"#);
+    let (claim, text) = claim_on_texts(&barred, r#"{"y": {"old": 10}}"#);
     assert_eq!((claim.holds, text.contains("limit_prices")), (Some(true), false));
 }
 
 /// Each vector of prices takes memory for every user, even if it proves no bound. Above a million entries there is no
 /// verdict.
 #[test]
-fn prices_without_end_are_too_large() {
-    let (_, text) = of_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
+fn too_many_prices_get_no_verdict() {
+    let (_, text) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 4}, "other": {"slow": 6}}"#);
     let with = |count: usize| {
         text.replace(r#""prices":[{"fast""#, &format!(r#""prices":[{}{{"fast""#, "{},".repeat(count)))
     };
@@ -131,7 +131,7 @@ fn prices_without_end_are_too_large() {
 
 /// Checkers store the limits on classes for every user below the group. Above a million entries there is no verdict.
 #[test]
-fn limits_on_classes_without_end_are_too_large() {
+fn too_many_class_limits_get_no_verdict() {
     let users = |count: usize| -> Vec<Value> {
         (0..count).map(|n| json!({"name": n.to_string(), "group": "a", "demand": {"cpu": 1}})).collect()
     };
@@ -141,7 +141,7 @@ fn limits_on_classes_without_end_are_too_large() {
         (0..10).map(|i| json!({"name": i.to_string(), "capacity": {"cpu": 1}})).collect();
     let mut problem = json!({"kind": "allocation-problem", "resources": ["cpu"], "servers": servers,
         "groups": [{"name": "a", "on": on.collect::<Vec<_>>()}], "users": users(1000)});
-    let (claim, _) = of_texts(TWO_KINDS, "{}");
+    let (claim, _) = claim_on_texts(TWO_KINDS, "{}");
     let verdict = |problem: &Value| {
         let problem = Source { name: "problem", text: &problem.to_string() }.problem().unwrap();
         let tasks = vec![Vec::new(); problem.n_users()];
@@ -157,7 +157,7 @@ fn limits_on_classes_without_end_are_too_large() {
 }
 
 #[test]
-fn it_does_not_apply_to_time_and_without_a_base_demand() {
+fn tree_axiom_does_not_apply_to_time_or_without_a_base_demand() {
     let stated = r#""demand": {"cpu": 1}, "servers": ["fast"]"#;
     for (other, holds) in [
         (r#""demand": {"cpu": 1}, "gamma": {"fast": 2}"#, None),
@@ -168,19 +168,19 @@ fn it_does_not_apply_to_time_and_without_a_base_demand() {
     ] {
         let problem = TWO_CLASSES.replace(stated, other);
         assert_ne!(problem, TWO_CLASSES);
-        assert_eq!(of_texts(&problem, "{}").0.holds, holds);
+        assert_eq!(claim_on_texts(&problem, "{}").0.holds, holds);
     }
 }
 
 /// Without groups, the axiom is max-min of dominant shares.
 #[test]
-fn users_without_groups_have_what_drfh_gives() {
+fn users_without_groups_get_the_tasks_of_drfh() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "m", "capacity": {"cpu": 2, "memory": 12}},
                     {"name": "c", "capacity": {"cpu": 12, "memory": 2}}],
         "users": [{"name": "1", "demand": {"cpu": "1/5", "memory": 1}},
                   {"name": "2", "demand": {"cpu": 1, "memory": "1/5"}}]}"#;
-    let (claim, _) = of_texts(problem, r#"{"1": {"m": 10}, "2": {"c": 10}}"#);
+    let (claim, _) = claim_on_texts(problem, r#"{"1": {"m": 10}, "2": {"c": 10}}"#);
     assert_eq!(claim.holds, Some(true));
 }
 
@@ -230,14 +230,14 @@ fn damaged_are_judged_alike(limits_on_classes: bool) -> (u32, u32, u32, u32) {
 }
 
 #[test]
-fn the_mechanism_gives_it_and_damaged_certificates_are_judged_alike() {
+fn judges_agree_on_tree_and_damaged_certificates() {
     let counts = damaged_are_judged_alike(false);
     let (refused, read, priced, _) = counts;
     assert!(refused > 200 && read > 200 && priced > 10, "{counts:?}");
 }
 
 #[test]
-fn so_are_those_with_limits_on_classes() {
+fn judges_agree_on_damaged_certificates_with_class_limits() {
     let counts = damaged_are_judged_alike(true);
     let (refused, read, priced, limited) = counts;
     assert!(refused > 200 && read > 200 && priced > 10 && limited > 10, "{counts:?}");
@@ -274,24 +274,24 @@ fn the_filling_is_accepted(seeds: std::ops::Range<u64>) {
 
 // Each judge takes a minute or two for these trees, so they are divided among several tests.
 #[test]
-fn the_filling_of_large_trees_is_accepted() {
+fn fillings_of_large_trees_0_to_7_are_accepted() {
     the_filling_is_accepted(0..8);
 }
 
 #[test]
-fn the_filling_of_other_large_trees_is_accepted() {
+fn fillings_of_large_trees_8_to_15_are_accepted() {
     the_filling_is_accepted(8..16);
 }
 
 #[test]
-fn the_filling_of_yet_other_large_trees_is_accepted() {
+fn fillings_of_large_trees_16_to_23_are_accepted() {
     the_filling_is_accepted(16..24);
 }
 
 /// A weight that no double can represent. No user that counts in the first bound grows before the bound is reached, and
 /// computing in doubles does not show this.
 #[test]
-fn weights_beyond_doubles() {
+fn weights_beyond_doubles_are_certified() {
     let document = json!({
         "kind": "allocation-problem", "resources": ["gpu", "zz"],
         "servers": [{"name": "s1", "capacity": {"gpu": 1}}, {"name": "s2", "capacity": {"gpu": 1}},

@@ -47,7 +47,7 @@ fn requests() -> Vec<Request> {
 }
 
 /// Returns the claims, which all three checkers accept, with the text of the certificate.
-fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> (Vec<Claim>, String) {
+fn agreed_claims(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> (Vec<Claim>, String) {
     let examination = certify(problem, allocation, requests, &Rational::new()).unwrap();
     let text = examination.certificate.to_json();
     // A user that can have no tasks within the limits has no proportional share.
@@ -59,7 +59,7 @@ fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request]) -> (
 }
 
 /// Returns a problem with two groups that may each use 4 of 10 CPUs.
-fn two() -> Value {
+fn two_limited_groups() -> Value {
     json!({"kind": "allocation-problem", "resources": ["cpu"],
            "servers": [{"name": "s", "capacity": {"cpu": 10}}],
            "groups": [{"name": "g", "limit": {"cpu": 4}}, {"name": "h", "limit": {"cpu": 4}}],
@@ -68,21 +68,25 @@ fn two() -> Value {
 }
 
 #[test]
-fn who_has_all_that_limits_leave_is_optimal() {
-    let problem = problem(&two());
+fn users_with_all_that_limits_allow_are_optimal() {
+    let problem = problem(&two_limited_groups());
     let tree = filled(&problem);
     let asked = default_requests(&problem, &tree);
     assert!(asked.iter().any(|request| request.axiom == Axiom::ParetoOptimal));
-    for claim in judged(&problem, &tree, &asked).0.into_iter().chain(judged(&problem, &tree, &requests()).0) {
+    for claim in agreed_claims(&problem, &tree, &asked)
+        .0
+        .into_iter()
+        .chain(agreed_claims(&problem, &tree, &requests()).0)
+    {
         assert_eq!(claim.outcome(), Outcome::Holds, "{claim:?}");
     }
 }
 
 #[test]
-fn who_wastes_what_limits_leave_is_not() {
-    let problem = problem(&two());
+fn wasting_capacity_that_limits_allow_is_not_optimal() {
+    let problem = problem(&two_limited_groups());
     let x = allocation(&problem, &json!({"a": {"s": 4}, "b": {"s": 3}}));
-    let (claims, text) = judged(&problem, &x, &requests()[..1]);
+    let (claims, text) = agreed_claims(&problem, &x, &requests()[..1]);
     // `b` can have one more task, of the ten that it would have alone. It cannot have two more, although the server has
     // free capacity for them.
     assert_eq!(claims[0].margin, Some(Rational::from((-1, 10))));
@@ -95,22 +99,22 @@ fn who_wastes_what_limits_leave_is_not() {
 
 /// An allocation that exceeds a limit is compared with allocations that exceed the limit no further.
 #[test]
-fn what_breaks_a_limit_may_stay_as_it_is() {
-    let problem = problem(&two());
+fn an_exceeded_limit_may_stay_exceeded() {
+    let problem = problem(&two_limited_groups());
     let x = allocation(&problem, &json!({"a": {"s": 6}, "b": {"s": 4}}));
-    let (claims, _) = judged(&problem, &x, &requests()[..1]);
+    let (claims, _) = agreed_claims(&problem, &x, &requests()[..1]);
     assert_eq!(claims[0].outcome(), Outcome::Holds);
     let x = allocation(&problem, &json!({"a": {"s": 5}, "b": {"s": 3}}));
-    assert_eq!(judged(&problem, &x, &requests()[..1]).0[0].margin, Some(Rational::from((-1, 10))));
+    assert_eq!(agreed_claims(&problem, &x, &requests()[..1]).0[0].margin, Some(Rational::from((-1, 10))));
 }
 
 #[test]
-fn nothing_is_said_where_groups_hold_back_or_time_is_shared() {
-    let mut document = two();
+fn axioms_do_not_apply_to_capacity_kept_back_or_time_sharing() {
+    let mut document = two_limited_groups();
     document["groups"][0]["guarantee"] = json!({"cpu": 2});
     document["groups"][0]["lend"] = json!({"cpu": 1});
     let holding = problem(&document);
-    let (claims, text) = judged(&holding, &filled(&holding), &requests());
+    let (claims, text) = agreed_claims(&holding, &filled(&holding), &requests());
     for claim in claims {
         assert_eq!(claim.outcome(), Outcome::NotApplicable);
         assert!(claim.why.is_some_and(|why| why == "groups hold resources back"));
@@ -122,17 +126,17 @@ fn nothing_is_said_where_groups_hold_back_or_time_is_shared() {
     let claimed = text.replacen(open, priced, 1);
     assert_ne!(claimed, text);
     assert!(matches!(agreed_text(&claimed), Finding::Refused(_)));
-    let mut document = two();
+    let mut document = two_limited_groups();
     document["users"][0]["gamma"] = json!({"s": 3});
     let timed = problem(&document);
     let x = allocation(&timed, &json!({"a": {"s": 1}, "b": {"s": 4}}));
-    assert_eq!(judged(&timed, &x, &requests()[..1]).0[0].outcome(), Outcome::NotApplicable);
+    assert_eq!(agreed_claims(&timed, &x, &requests()[..1]).0[0].outcome(), Outcome::NotApplicable);
 }
 
 /// Whole tasks on single servers. In one case a limit allows no more tasks, in the other case it does.
 #[test]
-fn whole_tasks_keep_limits() {
-    let mut document = two();
+fn optimality_of_whole_tasks_respects_limits() {
+    let mut document = two_limited_groups();
     document["servers"][0]["count"] = json!(2);
     let problem = problem(&document);
     let place = |of_b: u32| {
@@ -142,8 +146,8 @@ fn whole_tasks_keep_limits() {
         Source { name: "x", text: &text }.allocation(&problem).unwrap().allocation
     };
     let request = [Request::of(Axiom::IntegerParetoOptimal)];
-    assert_eq!(judged(&problem, &place(4), &request).0[0].outcome(), Outcome::Holds);
-    let (claims, text) = judged(&problem, &place(3), &request);
+    assert_eq!(agreed_claims(&problem, &place(4), &request).0[0].outcome(), Outcome::Holds);
+    let (claims, text) = agreed_claims(&problem, &place(3), &request);
     assert_eq!(claims[0].outcome(), Outcome::Violated);
     let beyond = text.replacen(r#""b":"4""#, r#""b":"5""#, 1);
     assert_ne!(beyond, text);
@@ -152,18 +156,18 @@ fn whole_tasks_keep_limits() {
 
 /// The queues of the documentation.
 #[test]
-fn three_teams_are_served_as_well_as_their_limits_allow() {
+fn three_teams_get_an_optimal_allocation_within_their_limits() {
     let text = include_str!("../../../../examples/queues.json");
     let problem = Source { name: "queues", text }.problem().unwrap();
     let tree = filled(&problem);
-    let claims = judged(&problem, &tree, &default_requests(&problem, &tree)).0;
+    let claims = agreed_claims(&problem, &tree, &default_requests(&problem, &tree)).0;
     assert!(claims.iter().any(|claim| claim.axiom == Axiom::ParetoOptimal));
     assert!(claims.iter().all(|claim| claim.outcome() == Outcome::Holds), "{claims:?}");
 }
 
 /// Random problems with limits on the whole cluster and on classes: every axiom is decided, and all checkers agree.
 #[test]
-fn random_limits_are_judged_alike() {
+fn checkers_agree_on_random_limits() {
     let mut rng = Pcg64::seed_from_u64(31);
     let (mut found, mut priced) = ([0; 3], 0);
     for seed in 0..150 {
@@ -184,7 +188,7 @@ fn random_limits_are_judged_alike() {
             for x in allocation.tasks.iter_mut().flatten().filter(|_| scaled) {
                 x.1 *= Rational::from((rng.random_range(2..=5), 4));
             }
-            let (claims, text) = judged(&problem, &allocation, &requests());
+            let (claims, text) = agreed_claims(&problem, &allocation, &requests());
             for claim in &claims {
                 found[claim.holds.map_or(2, usize::from)] += 1;
             }

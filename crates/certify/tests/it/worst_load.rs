@@ -57,7 +57,7 @@ fn certify(problem: &Reservation) -> WorstLoadCertificate {
 }
 
 #[test]
-fn sizes_of_the_paper() {
+fn sizes_of_the_paper_have_the_published_ratios() {
     for (sizes, expected) in [
         (&[(1, 1), (4, 16), (2, 32), (32, 256)][..], (449, 515)),
         // The order of the types decides ties.
@@ -73,7 +73,7 @@ fn sizes_of_the_paper() {
 }
 
 #[test]
-fn eight_types() {
+fn eight_types_are_certified_exactly() {
     let sizes = [(8, 64), (2, 2), (4, 16), (8, 128), (32, 256), (64, 64), (32, 128), (64, 512)];
     let certificate = certify(&machines(&sizes));
     assert_eq!(certificate.ratio_lower, Some(Rational::from((19, 25))));
@@ -82,7 +82,7 @@ fn eight_types() {
 
 /// Odd sizes have no small tables, so the proofs are trees.
 #[test]
-fn trees() {
+fn odd_sizes_are_certified_by_trees() {
     let jobs = [(31, 17), (57, 102), (101, 390)].into_iter().enumerate();
     let jobs = jobs.map(|(j, (cpu, memory))| JobSpec {
         name: format!("t{j}"),
@@ -105,7 +105,7 @@ fn trees() {
 
 /// Compares with every order of small instances, computed by a dense simplex method over all configurations.
 #[test]
-fn small_instances_by_enumeration() {
+fn small_instances_agree_with_enumeration() {
     let mut rng = Pcg64::seed_from_u64(44);
     let (mut compared, mut below_one) = (0, 0);
     while compared < 120 {
@@ -128,7 +128,7 @@ fn small_instances_by_enumeration() {
 
 /// Checks points between the critical loads, at them, and above them.
 #[test]
-fn sweeps() {
+fn sweeps_agree_between_and_at_critical_loads() {
     let mut rng = Pcg64::seed_from_u64(45);
     let (mut partly, mut never) = (0, 0);
     for _ in 0..300 {
@@ -160,7 +160,7 @@ fn sweeps() {
 }
 
 #[test]
-fn ends_are_points() {
+fn sweeps_include_both_ends() {
     let at = |from: i32, to: i32, steps| multiples(&from.into(), &to.into(), steps);
     assert_eq!(at(1, 3, 3), [1, 2, 3]);
     assert_eq!(at(0, 1, 4)[1], Rational::from((1, 3)));

@@ -266,7 +266,7 @@ mod tests {
     use super::{nearest, part};
 
     #[test]
-    fn parts_are_the_whole() {
+    fn shards_cover_all_lines_once() {
         for (all, of) in [(0, 3), (1, 3), (10, 4), (1_000_000_000, 7), (3, 1_000_000_000)] {
             let lines = |number: u64| part(&format!("{number}/{of}")).unwrap().lines(all);
             assert_eq!((lines(1).start, lines(of).end), (0, all));
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn the_name_that_was_meant() {
+    fn suggests_similar_names() {
         let names = ["high-memory", "high-cpu", "Frank", "user 1", "user 2"];
         assert_eq!(nearest("high-memroy", names), Some("high-memory"));
         assert_eq!(nearest("frank", names), Some("Frank"));

@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_written_is_there_in_order() {
+    fn writes_texts_in_order() {
         // The sizes cover an empty file, less than one piece, several pieces, and more pieces than may wait.
         for (threads, lines) in [(1, 0), (2, 0), (2, 9), (1, 300_000), (2, 300_000), (2, 900_000)] {
             let (found, expected) = written(threads, lines);
@@ -132,7 +132,7 @@ mod tests {
     /// The large text arrives exactly when the thread is started for the text before it, or one piece
     /// earlier, or one piece later.
     #[test]
-    fn a_large_text_waits_for_what_stands_before_it() {
+    fn a_large_text_waits_for_earlier_texts() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
         for before in [LITTLE - 1, LITTLE, LITTLE + 1, LITTLE + PIECE, LITTLE + PIECE + 1, LITTLE + 2 * PIECE]
         {
@@ -170,7 +170,7 @@ mod tests {
     /// The reader of a pipe closes the pipe after the thread has begun to write.
     #[cfg(unix)]
     #[test]
-    fn what_the_thread_cannot_write_is_an_error() {
+    fn reports_write_errors_of_the_thread() {
         let (reader, writer) = io::pipe().unwrap();
         let file = File::from(std::os::fd::OwnedFd::from(writer));
         let reads = thread::spawn(move || {

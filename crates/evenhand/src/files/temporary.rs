@@ -185,7 +185,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_being_written_is_not_swept() {
+    fn sweep_keeps_files_that_are_being_written() {
         let folder = tempfile::tempdir().unwrap();
         let being_written = new(folder.path()).unwrap();
         let left = folder.path().join(".evenhand-left.part");
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_locked_once_until_it_is_free() {
+    fn a_file_has_at_most_one_lock() {
         let folder = tempfile::tempdir().unwrap();
         let locked = |name: &str| lock(folder.path(), OsStr::new(name)).unwrap();
         let first = locked("a").unwrap();

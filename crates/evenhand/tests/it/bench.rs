@@ -20,7 +20,7 @@ fn timeless(mut document: Value) -> Value {
 }
 
 #[test]
-fn accuracy_on_the_command_line() {
+fn bench_accuracy_writes_json() {
     let folder = Folder::new();
     folder.write("problem.json", PROBLEM);
     let call = ["bench", "accuracy", "--runs", "1", "--format", "json", "--problem", "problem.json"];
@@ -80,7 +80,7 @@ fn accuracy_on_the_command_line() {
 }
 
 #[test]
-fn accuracy_as_a_table_with_a_program_from_outside() {
+fn bench_accuracy_prints_a_table_with_an_external_program() {
     let folder = Folder::new();
     folder.write("problem.json", PROBLEM);
     folder.write("answer.json", r#"{"kind": "allocation", "tasks": {"u1": {"a": 1}}, "status": "optimal"}"#);
@@ -114,7 +114,7 @@ fn netlib() -> Folder {
 }
 
 #[test]
-fn accuracy_on_a_folder_of_linear_programmes() {
+fn bench_accuracy_solves_a_folder_of_linear_programmes() {
     let folder = netlib();
     let call = ["bench", "accuracy", "--suite", "netlib", "--data", "data", "--runs", "1", "--seconds", "20"];
     let more = ["--format", "json", "-o", "made", "--solver"];
@@ -174,7 +174,7 @@ fn accuracy_on_a_folder_of_linear_programmes() {
 }
 
 #[test]
-fn a_linear_programme_of_ones_own() {
+fn bench_accuracy_solves_a_given_linear_programme() {
     let folder = netlib();
     let path = folder.path().join("plants.sol");
     folder.write("plants.sol", include_str!("../../../../examples/linear-programme.sol"));
@@ -226,7 +226,7 @@ fn programmes_without_an_exact_answer_are_named() {
 }
 
 #[test]
-fn folders_of_linear_programmes_that_cannot_be_read() {
+fn refuses_unreadable_folders_of_linear_programmes() {
     let folder = netlib();
     let bench = |arguments: &[&str]| folder.run(&[&["bench", "accuracy"], arguments].concat());
     bench(&["--suite", "netlib"]).fails_with(2, "--data DIR");
@@ -245,7 +245,7 @@ fn folders_of_linear_programmes_that_cannot_be_read() {
 }
 
 #[test]
-fn accuracy_refuses_what_it_cannot_measure() {
+fn bench_accuracy_refuses_unsuitable_problems_and_options() {
     let folder = Folder::new();
     folder.write("problem.json", PROBLEM);
     folder.write("grouped.json", PROBLEM.replace("\"users\"", "\"groups\": [{\"name\": \"g\"}], \"users\""));
@@ -263,7 +263,7 @@ fn accuracy_refuses_what_it_cannot_measure() {
 }
 
 #[test]
-fn speed_on_the_command_line() {
+fn bench_speed_writes_json() {
     let folder = Folder::new();
     let output = folder.run(&["bench", "speed", "--runs", "1", "--format", "json", "-o", "."]).ends_with(0);
     let document = output.json();
@@ -280,7 +280,7 @@ fn speed_on_the_command_line() {
 }
 
 #[test]
-fn folders_that_cannot_be_written_to() {
+fn bench_refuses_unwritable_folders() {
     let folder = Folder::new();
     folder.write("file", "");
     for what in ["accuracy", "speed"] {

@@ -49,7 +49,7 @@ fn could_start(found: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_parent_without_numbers_hides_no_missed_guarantee() {
+fn a_parent_without_a_guarantee_hides_no_missed_guarantee() {
     for name in ["g0", "g1"] {
         let folder = Folder::new();
         let (problem, allocation) = (case(&format!("{name}.json")), case("g.alloc.json"));
@@ -62,7 +62,7 @@ fn a_parent_without_numbers_hides_no_missed_guarantee() {
 }
 
 #[test]
-fn tasks_that_stop_under_a_limit_make_room_there() {
+fn tasks_that_stop_under_a_limit_free_capacity_under_it() {
     for (name, count) in
         [("g1.snap", 5), ("g1l.snap", 5), ("c", 3), ("f54-kueue-3948", 1), ("kueue-quota-2", 2)]
     {
@@ -77,7 +77,7 @@ fn tasks_that_stop_under_a_limit_make_room_there() {
 }
 
 #[test]
-fn no_move_breaks_a_limit_on_a_class_or_takes_what_is_kept_back() {
+fn moves_respect_class_limits_and_capacity_kept_back() {
     for name in ["a1", "moves-break-limit", "b", "d"] {
         let folder = snapshot(name);
         let found = moves(&folder);
@@ -133,7 +133,7 @@ fn certificates_that_claim_too_much_are_refused() {
 }
 
 #[test]
-fn kueue() {
+fn kueue_cases_have_the_expected_verdicts_and_moves() {
     // 14412: a queue with a lending limit of 0 lacks the GPU that another queue uses.
     let folder = snapshot("f01-kueue-14412");
     assert_eq!(verdict(&folder, 1)["below_fair_share"], json!(["lender"]));
@@ -161,7 +161,7 @@ fn kueue() {
 }
 
 #[test]
-fn quota_alone_decides_where_no_node_is_known() {
+fn quota_alone_decides_in_snapshots_without_nodes() {
     for (name, below) in
         [("f61-kueue-autoscaled", json!(["org", "a", "b"])), ("f62-kueue-no-nodes", json!(["org", "b"]))]
     {
@@ -175,7 +175,7 @@ fn quota_alone_decides_where_no_node_is_known() {
 }
 
 #[test]
-fn kai() {
+fn kai_cases_have_the_expected_verdicts_and_moves() {
     let folder = snapshot("f13-kai-1934");
     assert_eq!(verdict(&folder, 1)["below_fair_share"], json!(["bob"]));
     assert_eq!(moves(&folder)["moves"].as_array().unwrap().len(), 4);
@@ -197,7 +197,7 @@ fn kai() {
 }
 
 #[test]
-fn volcano() {
+fn volcano_cases_have_the_expected_verdicts_and_moves() {
     for (name, below, count) in [
         ("f19-volcano-1461-8+2", "test", 1),
         ("f20-volcano-1619", "test1", 1),
@@ -230,7 +230,7 @@ fn volcano() {
 }
 
 #[test]
-fn a_change_ends_with_what_would_start() {
+fn what_if_lists_tasks_that_would_start() {
     let folder = snapshot("f57-volcano-3948");
     let text = folder.run(&["what-if", "snap.json", "--add", "node=1"]).ends_with(0).stdout;
     assert!(text.contains("ns/w-0 of default/1 could start now on"), "{text}");
@@ -261,7 +261,7 @@ fn a_change_ends_with_what_would_start() {
 }
 
 #[test]
-fn pods_beyond_the_number_that_a_node_runs_do_not_start() {
+fn pods_beyond_the_limit_of_a_node_do_not_start() {
     let found = verdict(&snapshot("f39-kubernetes-too-many-pods"), 1);
     assert!(could_start(&found).is_empty(), "{found}");
     assert_eq!(verdict(&snapshot("f28-yunikorn-64"), 1)["below_fair_share"], json!(["root.q1", "root.q2"]));
@@ -278,7 +278,7 @@ fn pods_of_the_system_are_never_stopped() {
 }
 
 #[test]
-fn what_starts_is_looked_for_on_servers_that_are_not_rounded() {
+fn starts_are_searched_on_unrounded_servers() {
     let folder = Folder::new();
     let [k, s, t] =
         ["merge-k.csv", "merge-s.csv", "merge-t.csv"].map(|name| case(name).to_str().unwrap().to_owned());

@@ -36,7 +36,7 @@ fn valid(folder: &Folder) {
 }
 
 #[test]
-fn every_mechanism_exact() {
+fn certifies_every_mechanism_exactly() {
     for (text, least) in [(ONE_SERVER, 7), (FIGURE_1, 6), (CONSTRAINED, 5)] {
         let mechanisms = of_programmes(text);
         assert!(mechanisms.len() >= least, "{mechanisms:?}");
@@ -62,7 +62,7 @@ fn every_mechanism_exact() {
 }
 
 #[test]
-fn every_mechanism_in_floating_point_within_a_tolerance() {
+fn certifies_every_mechanism_in_floating_point_within_a_tolerance() {
     for text in [ONE_SERVER, FIGURE_1, CONSTRAINED] {
         for mechanism in efficient(text) {
             let folder = Folder::with(text);
@@ -79,7 +79,7 @@ fn every_mechanism_in_floating_point_within_a_tolerance() {
 }
 
 #[test]
-fn the_axioms_of_the_command_line() {
+fn certifies_each_axiom_that_the_command_line_names() {
     let folder = Folder::with(ONE_SERVER);
     for axiom in [
         "feasible",
@@ -104,7 +104,7 @@ fn the_axioms_of_the_command_line() {
 
 /// An allocation of another program needs only a kind and tasks.
 #[test]
-fn an_allocation_from_elsewhere() {
+fn certifies_an_allocation_of_another_program() {
     let folder = Folder::with(FIGURE_1);
     let tasks = r#"{"user 1": {"high-memory": 10}, "user 2": {"high-cpu": "10"}}"#;
     folder.write("a.json", format!(r#"{{"kind": "allocation", "tasks": {tasks}}}"#));
@@ -124,7 +124,7 @@ fn an_allocation_from_elsewhere() {
 /// A rounding error within a solver's tolerance is distinguished from a violation. Every axiom holds at the
 /// least tolerance that the output states.
 #[test]
-fn rounding_is_told_from_violation() {
+fn rounding_is_distinguished_from_violation() {
     let folder = Folder::with(FIGURE_1);
     let examine = |x: &str, tolerance: &str| {
         let tasks = format!(r#"{{"user 1": {{"high-memory": {x}}}, "user 2": {{"high-cpu": 10}}}}"#);
@@ -145,8 +145,10 @@ fn rounding_is_told_from_violation() {
             ),
             "Other axioms may be violated at that tolerance.".to_owned(),
         ];
-        sentences.iter().for_each(|sentence| assert!(said.contains(sentence), "{sentence}: {said}"));
-        assert_eq!(said.contains("needs `--max-tolerance"), !is_accepted, "{said}");
+        sentences
+            .iter()
+            .for_each(|sentence| assert!(output_text.contains(sentence), "{sentence}: {output_text}"));
+        assert_eq!(output_text.contains("needs `--max-tolerance"), !is_accepted, "{output_text}");
         examine(x, tolerance).ends_with(0);
         folder.run(&["check", "c.json"]).ends_with(if is_accepted { 0 } else { 1 });
         folder.run(&["check", "c.json", "--max-tolerance", tolerance]).ends_with(0);
@@ -266,7 +268,7 @@ fn flipped_verdicts_are_refused() {
 /// A malformed certificate gives status 2 and the position of the error. A wrong certificate gives status 1
 /// and a reason.
 #[test]
-fn malformed_is_not_wrong() {
+fn malformed_certificates_end_with_2_and_wrong_ones_with_1() {
     let folder = Folder::with(FIGURE_1);
     certified(&folder, "drfh", true, &[]);
     let good = folder.read("c.json");
@@ -335,7 +337,7 @@ fn a_tolerance_is_shown_and_bounded() {
 }
 
 #[test]
-fn what_is_asked_of_a_certificate() {
+fn check_requires_the_stated_claims() {
     let folder = Folder::with(FIGURE_1);
     certified(&folder, "drfh", true, &[]);
     let check = |more: &[&str]| folder.run(&[&["check", "c.json"], more].concat());
@@ -367,7 +369,7 @@ fn what_is_asked_of_a_certificate() {
 
 /// Removing a claim, or moving it to `not_checked`, makes the certificate weaker but not wrong.
 #[test]
-fn what_was_not_examined_is_not_reported_as_passed() {
+fn axioms_not_examined_are_not_reported_as_passed() {
     let folder = Folder::with(FIGURE_1);
     certified(&folder, "drfh", true, &["--axiom", "envy-free"]);
     let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
@@ -436,7 +438,7 @@ fn the_small_checker_agrees() {
 /// The order of entries in a file has no meaning, even if the reader's own allocation states the hash of the
 /// reader's own problem.
 #[test]
-fn the_readers_own_problem_and_allocation_in_another_order() {
+fn accepts_the_readers_own_problem_and_allocation_in_another_order() {
     let reversed = |text: &str| {
         let mut problem: Value = serde_json::from_str(text).unwrap();
         for list in ["resources", "servers", "users"] {
@@ -466,7 +468,7 @@ fn many_users_and_classes() -> Folder {
 
 /// Axioms that are not decided in time are reported, and the certificate does not claim them.
 #[test]
-fn certify_ends_in_time_with_a_part() {
+fn certify_writes_the_decided_axioms_at_its_time_limit() {
     let folder = many_users_and_classes();
     // These linear programmes have a hundred thousand variables, so none of them is solved in a microsecond.
     let certify = ["certify", "problem.json", "a.json", "--axiom", "pareto-optimal", "--axiom", "max-min"];
@@ -489,7 +491,7 @@ fn certify_ends_in_time_with_a_part() {
 
 /// One axiom needs a table of all users and classes, and no two users are identical.
 #[test]
-fn certify_leaves_out_what_needs_too_much_memory() {
+fn certify_leaves_out_axioms_that_need_too_much_memory() {
     let users: Vec<String> =
         (1..=4_000).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r": {n}}}}}"#)).collect();
     let classes: Vec<String> =

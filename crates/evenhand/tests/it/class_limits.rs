@@ -31,7 +31,7 @@ fn fits(schema: &str, document: &Value) {
 }
 
 #[test]
-fn from_the_file_to_the_verdict() {
+fn class_limits_reach_the_verdict() {
     let folder = Folder::with(PROBLEM);
     folder.write("listed.json", LISTED);
     for text in [PROBLEM, LISTED] {
@@ -45,8 +45,8 @@ fn from_the_file_to_the_verdict() {
     assert_eq!(allocation["tasks"]["y"], json!({"old": "13/2"}));
     let certify =
         &["certify", "problem.json", "a.json", "--axiom", "limits", "--axiom", "feasible", "-o", "c.json"];
-    let said = folder.run(certify).ends_with(0).stdout;
-    assert!(said.contains("tightest: gpu of outer on new, 0 left"), "{said}");
+    let printed = folder.run(certify).ends_with(0).stdout;
+    assert!(printed.contains("tightest: gpu of outer on new, 0 left"), "{printed}");
     let certificate: Value = serde_json::from_str(&folder.read("c.json")).unwrap();
     fits("certificate", &certificate);
     let limits = certificate["claims"].as_array().unwrap().iter().find(|of| of["axiom"] == "limits").unwrap();
@@ -62,7 +62,7 @@ fn from_the_file_to_the_verdict() {
 }
 
 #[test]
-fn explain_names_it() {
+fn explain_names_the_class_limit() {
     let folder = Folder::with(PROBLEM);
     folder.run(&["solve", "problem.json", "--mechanism", "tree", "-o", "a.json"]).ends_with(0);
     let user = folder.run(&["explain", "problem.json", "a.json", "--user", "x"]).ends_with(0).stdout;
@@ -93,7 +93,7 @@ fn explain_names_it() {
 }
 
 #[test]
-fn what_is_not_supported_says_so() {
+fn refuses_unsupported_fields_and_mechanisms() {
     for field in ["guarantee", "lend"] {
         let folder = Folder::with(&PROBLEM.replace(r#""new": {"limit""#, &format!(r#""new": {{"{field}""#)));
         let output = folder.run(&["solve", "problem.json", "--mechanism", "tree"]).ends_with(2);
@@ -107,7 +107,7 @@ fn what_is_not_supported_says_so() {
 }
 
 #[test]
-fn whole_tasks_keep_it_too_with_the_shares_of_schedulers_and_best_fit() {
+fn whole_tasks_respect_class_limits_under_scheduler_rules_and_best_fit() {
     let folder = Folder::with(PROBLEM);
     for more in
         [&[][..], &["--rule", "kueue"], &["--server", "best-fit"], &["--rule", "hdrf", "--ties", "high"]]

@@ -12,15 +12,15 @@ const AHEAD: &str = include_str!("../../../../examples/cluster-ahead.json");
 const IDLE: &str = include_str!("../../../../examples/cluster-idle.json");
 const FRAGMENTED: &str = include_str!("../../../../examples/cluster-fragmented.json");
 
-fn with(snapshot: &str) -> Folder {
+fn folder_with_snapshot(snapshot: &str) -> Folder {
     let folder = Folder::new();
     folder.write("snap.json", snapshot);
     folder
 }
 
 #[test]
-fn one_move_after_which_all_is_well() {
-    let folder = with(AHEAD);
+fn one_move_restores_fair_shares() {
+    let folder = folder_with_snapshot(AHEAD);
     let found = folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!(found["below_fair_share"], json!(["b"]));
     assert_eq!(found["queues"][1]["lacking"], json!({"gpu": "1"}));
@@ -35,12 +35,13 @@ fn one_move_after_which_all_is_well() {
 
 #[test]
 fn an_idle_cluster_names_the_pod_and_the_node() {
-    let found = with(IDLE).run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
+    let found =
+        folder_with_snapshot(IDLE).run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!(found["work_conserving"], json!(false));
     assert_eq!(found["could_start"], json!([{"task": "a/pod-2", "user": "a/1", "server": "n2"}]));
-    let text = with(IDLE).run(&["verdict", "snap.json"]).ends_with(1).stdout;
+    let text = folder_with_snapshot(IDLE).run(&["verdict", "snap.json"]).ends_with(1).stdout;
     assert!(text.contains("a/pod-2 of a/1 could start now on n2."), "{text}");
-    let folder = with(IDLE);
+    let folder = folder_with_snapshot(IDLE);
     folder.run(&["report", "snap.json", "-o", "page.html"]).ends_with(1);
     let page = folder.read("page.html");
     assert_eq!(page.matches("a/pod-2 of a/1 could start now on n2.").count(), 1, "{page}");
@@ -48,7 +49,7 @@ fn an_idle_cluster_names_the_pod_and_the_node() {
 
 #[test]
 fn a_fragmented_cluster_is_work_conserving() {
-    let folder = with(FRAGMENTED);
+    let folder = folder_with_snapshot(FRAGMENTED);
     let found = folder.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!((&found["work_conserving"], &found["could_start"]), (&json!(true), &json!([])));
     assert_eq!(found["queues"][0]["lacking"], json!({"gpu": "3"}));
@@ -59,8 +60,8 @@ fn a_fragmented_cluster_is_work_conserving() {
 }
 
 #[test]
-fn certificates_are_held_against_what_their_reader_has() {
-    let folder = with(CLUSTER);
+fn check_compares_certificates_with_the_readers_snapshot() {
+    let folder = folder_with_snapshot(CLUSTER);
     folder.run(&["verdict", "snap.json", "-o", "c.json"]).ends_with(1);
     let snapshot: Value = serde_json::from_str(CLUSTER).unwrap();
     folder.write("problem.json", snapshot["problem"].to_string());
@@ -88,8 +89,8 @@ fn certificates_are_held_against_what_their_reader_has() {
 }
 
 #[test]
-fn rules() {
-    let folder = with(CLUSTER);
+fn rules_determine_fair_shares() {
+    let folder = folder_with_snapshot(CLUSTER);
     let held = |rule: &str| {
         let found =
             folder.run(&["verdict", "snap.json", "--rule", rule, "--format", "json"]).ends_with(1).json();
@@ -115,23 +116,25 @@ fn rules() {
 }
 
 #[test]
-fn what_is_reported_is_compared() {
+fn reported_shares_are_compared() {
     let mut snapshot: Value = serde_json::from_str(CLUSTER).unwrap();
     snapshot["system"] = json!("kueue");
     let share = |value: &str| json!({"group": "batch", "what": "weightedShare", "value": value});
     // 22 of the 24 GPUs that can be lent are in use.
     snapshot["reported"] =
         json!([share("688"), {"group": "research", "what": "weightedShare", "value": "7"}]);
-    let found =
-        with(&snapshot.to_string()).run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
+    let found = folder_with_snapshot(&snapshot.to_string())
+        .run(&["verdict", "snap.json", "--format", "json"])
+        .ends_with(1)
+        .json();
     let agrees: Vec<bool> =
         found["reported"].as_array().unwrap().iter().map(|of| of["agrees"].as_bool().unwrap()).collect();
     assert_eq!(agrees, [true, false], "{}", found["reported"]);
 }
 
 #[test]
-fn changes_and_what_they_bring() {
-    let folder = with(CLUSTER);
+fn what_if_shows_the_effect_of_changes() {
+    let folder = folder_with_snapshot(CLUSTER);
     let call = ["what-if", "snap.json", "--set", "batch.weight=4", "--add", "gpu-node=1", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!(found["before"]["queues"][0]["fair_share"]["gpu"], "20");
@@ -163,8 +166,8 @@ fn changes_and_what_they_bring() {
 }
 
 #[test]
-fn input_that_is_none() {
-    let folder = with(CLUSTER);
+fn refuses_missing_and_malformed_input() {
+    let folder = folder_with_snapshot(CLUSTER);
     folder.write("job.json", r#"{"name": "x", "demand": {"gpu": "8x"}, "tasks": 1}"#);
     for (call, expected) in [
         ("verdict absent.json", "absent.json"),
@@ -192,7 +195,7 @@ fn input_that_is_none() {
 
 #[test]
 fn explanations_take_snapshots() {
-    let folder = with(CLUSTER);
+    let folder = folder_with_snapshot(CLUSTER);
     let levels = folder.run(&["explain", "snap.json", "--levels", "--format", "json"]).ends_with(0).json();
     assert_eq!(levels["nodes"][1]["name"], "research");
     let text = folder.run(&["explain", "snap.json", "--group", "research"]).ends_with(0).stdout;
@@ -272,7 +275,7 @@ fn gauges_are_read_by_prometheus() {
     let mut snapshot: Value = serde_json::from_str(&snapshot).unwrap();
     let user = json!({"name": "product", "demand": {"gpu": 1}, "tasks": 0});
     snapshot["problem"]["users"].as_array_mut().unwrap().push(user);
-    let text = with(&snapshot.to_string())
+    let text = folder_with_snapshot(&snapshot.to_string())
         .run(&["verdict", "snap.json", "--format", "prometheus"])
         .ends_with(1)
         .stdout;
@@ -296,8 +299,8 @@ fn gauges_are_read_by_prometheus() {
 }
 
 #[test]
-fn the_page_of_a_snapshot() {
-    let folder = with(CLUSTER);
+fn report_writes_the_page_of_a_snapshot() {
+    let folder = folder_with_snapshot(CLUSTER);
     folder.run(&["report", "snap.json", "-o", "page.html"]).ends_with(1);
     let page = folder.read("page.html");
     for part in [
@@ -326,7 +329,7 @@ fn the_page_of_a_snapshot() {
 /// The dumps of `examples` are equal to the dumps that the test kit creates. Each dump has a verdict, and so
 /// has the real dump of Mesos.
 #[test]
-fn dumps_of_the_examples() {
+fn every_example_dump_has_a_verdict() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let folder = Folder::new();
     let verdict = |system: &str, dump: &str| {
@@ -354,9 +357,9 @@ fn dumps_of_the_examples() {
 }
 
 #[test]
-fn no_name_drives_a_terminal() {
+fn control_characters_in_names_are_not_printed() {
     let snapshot = CLUSTER.replace("research/train", "\\u001b[31mtrain").replace("\"n1\"", "\"n\\u202e1\"");
-    let folder = with(&snapshot);
+    let folder = folder_with_snapshot(&snapshot);
     for call in [
         "verdict snap.json",
         "moves snap.json",
@@ -371,7 +374,7 @@ fn no_name_drives_a_terminal() {
 
 #[test]
 fn the_same_input_gives_the_same_bytes() {
-    let folder = with(CLUSTER);
+    let folder = folder_with_snapshot(CLUSTER);
     let written = |threads: &str| {
         folder
             .run(&["moves", "snap.json", "--threads", threads, "-o", "m.json", "--after", "after.json"])

@@ -29,7 +29,7 @@ fn fails(folder: &Folder, line: &str) -> Output {
 }
 
 #[test]
-fn whatever_is_wrong_is_said_first() {
+fn stderr_starts_with_the_error() {
     let folder = session();
     for file in ["nowhere.json", "folder", "broken.json", "empty.json", "bytes.json", "r.json"] {
         fails(&folder, &format!("solve {file} -m drfh"));
@@ -99,7 +99,7 @@ fn warnings_wait_for_the_error() {
 }
 
 #[test]
-fn the_name_that_was_meant() {
+fn suggests_similar_names() {
     let folder = session();
     for (line, meant) in [
         ("solve problem.json -m drhf", "'drfh'"),
@@ -125,7 +125,7 @@ fn the_name_that_was_meant() {
 }
 
 #[test]
-fn aliases_are_names_too() {
+fn solve_accepts_aliases_of_mechanisms() {
     let folder = Folder::with(FIGURE_1);
     for alias in ["c-drfh", "ps-dsf-rdm"] {
         folder.run(&["solve", "problem.json", "-m", alias]).ends_with(0);
@@ -145,7 +145,7 @@ fn is_tame(text: &str) -> bool {
 }
 
 #[test]
-fn names_do_not_drive_the_terminal() {
+fn control_characters_in_names_are_escaped() {
     for wicked in WICKED {
         let name = serde_json::to_string(wicked).unwrap();
         let folder = Folder::with(
@@ -184,7 +184,7 @@ fn names_do_not_drive_the_terminal() {
 }
 
 #[test]
-fn completions_and_manual_pages() {
+fn writes_completions_and_manual_pages() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         let script = folder.run(&["completions", shell]).ends_with(0).stdout;
@@ -242,7 +242,7 @@ fn schemas_are_listed() {
 }
 
 #[test]
-fn documents_say_what_they_are() {
+fn documents_state_their_kind_and_version() {
     let folder = session();
     for (line, kind) in [
         ("solve problem.json -m drfh", "allocation"),
@@ -259,7 +259,7 @@ fn documents_say_what_they_are() {
 }
 
 #[test]
-fn what_each_user_holds_in_every_form() {
+fn every_format_shows_the_tasks_of_each_user() {
     let folder = Folder::with(FIGURE_1);
     let solve = |format: &str| {
         folder.run(&["solve", "problem.json", "-m", "drfh", "--format", format]).ends_with(0).stdout
@@ -278,7 +278,7 @@ fn what_each_user_holds_in_every_form() {
 
 /// The decimal points of a column are aligned.
 #[test]
-fn points_are_below_one_another() {
+fn decimal_points_are_aligned() {
     let folder = Folder::with(CONSTRAINED);
     let table = folder.run(&["solve", "problem.json", "-m", "drfh", "--float"]).ends_with(0).stdout;
     let lines: Vec<&str> = table.lines().skip(2).take(5).collect();
@@ -344,7 +344,7 @@ fn outputs_are_examined_before_the_work() {
 
 #[test]
 #[cfg(unix)]
-fn links_and_permissions() {
+fn outputs_respect_links_and_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = session();
     folder.write("precious", "precious");
@@ -404,7 +404,7 @@ fn minus_is_standard_input_and_output() {
 
 /// Numbers in CSV are decimals without units and without indentation.
 #[test]
-fn csv_holds_decimals() {
+fn csv_has_decimals_without_units() {
     let folder = Folder::new();
     folder.write(
         "queues.json",
@@ -430,9 +430,9 @@ fn csv_holds_decimals() {
 fn what_to_type_instead() {
     let folder = Folder::with(FIGURE_1);
     for command in ["solve problem.json", "audit mechanism"] {
-        let said = fails(&folder, command).stderr;
+        let stderr_text = fails(&folder, command).stderr;
         for name in registry::names() {
-            assert!(said.contains(name), "{command} does not name {name}: {said}");
+            assert!(stderr_text.contains(name), "{command} does not name {name}: {stderr_text}");
         }
     }
     for (line, name) in [
@@ -444,15 +444,15 @@ fn what_to_type_instead() {
         ("import squeue x", "'slurm'"),
         ("import alibaba x", "'openb'"),
     ] {
-        let said = fails(&folder, line).stderr;
-        assert!(said.contains("tip: ") && said.contains(name), "{line}: {said}");
+        let stderr_text = fails(&folder, line).stderr;
+        assert!(stderr_text.contains("tip: ") && stderr_text.contains(name), "{line}: {stderr_text}");
     }
     assert!(!fails(&folder, "help qqqqq").stderr.contains("tip: "));
 }
 
 /// Scripts that use the former options of `audit` keep working.
 #[test]
-fn the_options_that_audit_had_before_its_subcommands() {
+fn audit_accepts_its_options_from_before_subcommands() {
     let folder = Folder::with(FIGURE_1);
     for (old, new) in [
         ("audit --mechanism tsf --instances 20", "audit mechanism tsf --instances 20"),
@@ -474,7 +474,7 @@ fn the_options_that_audit_had_before_its_subcommands() {
 /// A command of the documentation passes a file of this repository to `--resume`. The command must not change
 /// this file.
 #[test]
-fn a_search_that_is_over_leaves_its_file_alone() {
+fn a_complete_search_leaves_its_file_unchanged() {
     let folder = Folder::new();
     let finds = include_bytes!("../../../studies/audit/finds.json");
     for text in [finds.to_vec(), [&finds[..], b"\n"].concat()] {
@@ -492,7 +492,7 @@ fn a_search_that_is_over_leaves_its_file_alone() {
 /// progress.
 #[cfg(target_os = "linux")]
 #[test]
-fn reproduce_shows_how_far_it_is() {
+fn reproduce_shows_its_progress() {
     if std::process::Command::new("script").arg("--version").output().is_err() {
         eprintln!("NOT RUN: there is no program `script`, which makes a terminal");
         return;

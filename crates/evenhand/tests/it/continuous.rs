@@ -29,7 +29,7 @@ fn number(value: &Value) -> f64 {
 }
 
 #[test]
-fn floating_point_has_prices_and_a_proven_gap() {
+fn floating_point_answers_have_prices_and_a_proven_gap() {
     for mechanism in
         [&["njc"][..], &["proportional"], &["alpha", "--alpha", "1"], &["alpha", "--alpha", "1/2"]]
     {
@@ -55,7 +55,7 @@ fn the_exact_answer_has_witnesses() {
 }
 
 #[test]
-fn selections_and_all_answers() {
+fn selects_an_answer_or_lists_all_answers() {
     for (goal, value) in [("max-utilisation", "2"), ("max-tasks", "3/2"), ("max-min-share", "5/4")] {
         let document = solve(POOL, &["-m", "njc", "--exact", "--select", goal], 0);
         let selection = json!({"goal": goal, "value": value, "proven": true, "bound": value});
@@ -71,7 +71,7 @@ fn selections_and_all_answers() {
 }
 
 #[test]
-fn what_is_written_can_be_certified_and_checked() {
+fn written_answers_can_be_certified_and_checked() {
     let runs: [(&[&str], &str); 5] = [
         (&["njc", "--exact"], "0"),
         (&["njc", "--exact", "--reduce"], "0"),
@@ -97,7 +97,7 @@ fn what_is_written_can_be_certified_and_checked() {
 }
 
 #[test]
-fn an_allocation_that_is_not_fair_is_refuted() {
+fn an_unfair_allocation_is_refuted() {
     let folder = Folder::with(POOL);
     let tasks = r#"{"kind": "allocation", "tasks": {"a": {"pool": "9/10"}, "b": {"pool": "1/10"},
         "c": {"pool": "1/10"}}}"#;
@@ -111,7 +111,7 @@ fn an_allocation_that_is_not_fair_is_refuted() {
 }
 
 #[test]
-fn explain_tells_entitlement_and_prices() {
+fn explain_shows_entitlement_and_prices() {
     for mechanism in ["njc", "proportional"] {
         let folder = Folder::with(POOL);
         run(&folder, &["solve", "problem.json", "--float", "-m", mechanism, "-o", "a.json"], 0);
@@ -134,7 +134,7 @@ fn explain_tells_entitlement_and_prices() {
 }
 
 #[test]
-fn options_that_do_not_fit() {
+fn refuses_unsuitable_options() {
     let wrong: [&[&str]; 9] = [
         &["-m", "alpha"],
         &["-m", "alpha", "--alpha", "0"],
@@ -155,7 +155,7 @@ fn options_that_do_not_fit() {
 /// Unusual problems: demands of 0 for an exhausted resource, no tasks, no capacity, unlimited tasks in a
 /// pool, weights that differ by a factor of 10^9, and no user at all.
 #[test]
-fn odd_input() {
+fn solves_unusual_problems() {
     let zero_on_the_bottleneck = r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
         "servers": [{"name": "pool", "capacity": {"r1": 1, "r2": 1}}],
         "users": [{"name": "a", "tasks": 1, "demand": {"r1": 1}}, {"name": "b", "tasks": 1, "demand": {"r1": 1}},
@@ -209,7 +209,7 @@ fn odd_input() {
 
 /// If the time limit is reached, the answer is still written and reported. It is marked as approximate.
 #[test]
-fn without_time_an_answer_in_doubles_is_written_with_status_3() {
+fn writes_a_floating_point_answer_with_status_3_at_the_time_limit() {
     for mechanism in
         [&["njc"][..], &["proportional"], &["alpha", "--alpha", "2"], &["utilitarian"], &["ps-dsf"]]
     {
@@ -227,7 +227,7 @@ fn without_time_an_answer_in_doubles_is_written_with_status_3() {
 /// An answer for another objective or other entitlements makes no claim about axioms for the objective and
 /// the entitlements of the file.
 #[test]
-fn answers_to_another_question_say_so() {
+fn answers_for_another_objective_claim_no_axiom_of_the_file() {
     let per_weight = solve(POOL, &["-m", "alpha", "--alpha", "2", "--per-weight", "--exact"], 0);
     assert_eq!(per_weight["rule"], "per-weight");
     let without = solve(POOL, &["-m", "njc", "--no-entitlement", "b, c", "--exact"], 0);

@@ -55,7 +55,7 @@ fn the_example_of_the_documentation_runs() {
 }
 
 #[test]
-fn what_is_refused_writes_nothing() {
+fn refused_scenarios_write_no_files() {
     let text = example("Divisible allocations over time");
     let folder = Folder::new();
     folder.write("scenario.json", &text);

@@ -15,7 +15,7 @@ const CLUSTER: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
               {"name": "small", "weight": 2, "demand": {"cpu": 5}, "tasks": 19}]}"#;
 
 #[test]
-fn alone_beside_together() {
+fn compare_shows_dedicated_servers_next_to_sharing() {
     let folder = Folder::with(CLUSTER);
     let run = folder.run(&["compare", "problem.json", "-m", "drfh", "--dedicated", "--format", "json"]);
     let found = run.ends_with(0).json();

@@ -48,7 +48,7 @@ fn extreme_numbers_do_not_panic() {
 }
 
 #[test]
-fn prices_below_the_least_double_divide_nothing() {
+fn prices_below_the_least_double_cause_no_division_by_zero() {
     let folder = folder(&["tdm-underflow.json"]);
     let output = folder.run(&["solve", "tdm-underflow.json", "-m", "ps-dsf-tdm"]);
     assert!([0, 3].contains(&output.status), "{output:?}");
@@ -56,7 +56,7 @@ fn prices_below_the_least_double_divide_nothing() {
 }
 
 #[test]
-fn certificates_of_version_1_are_refused_as_such() {
+fn certificates_of_version_1_are_refused() {
     for name in [
         "pareto-contradiction-yes.cert.json",
         "pareto-contradiction-no.cert.json",
@@ -72,7 +72,7 @@ fn certificates_of_version_1_are_refused_as_such() {
 }
 
 #[test]
-fn an_infeasible_allocation_has_one_verdict() {
+fn an_infeasible_allocation_has_the_same_verdict_everywhere() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
         "servers": [{"name": "s", "capacity": {"cpu": "10", "mem": "10"}}],
         "users": [{"name": "a", "demand": {"cpu": "1"}}, {"name": "b", "tasks": "0", "demand": {"mem": "1"}}]}"#;
@@ -91,7 +91,7 @@ fn an_infeasible_allocation_has_one_verdict() {
 }
 
 #[test]
-fn no_verdict_depends_on_the_order_of_resources() {
+fn verdicts_do_not_depend_on_the_order_of_resources() {
     let x = r#"{"kind": "allocation", "tasks": {"a": {"s": "5/2"}, "b": {"s": "3/2", "t": 1}}}"#;
     let mut found = Vec::new();
     for name in ["bottleneck-order-x.json", "bottleneck-order-y.json"] {
@@ -106,7 +106,7 @@ fn no_verdict_depends_on_the_order_of_resources() {
 }
 
 #[test]
-fn max_min_says_of_which_share() {
+fn check_requires_the_share_of_max_min() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "s", "capacity": {"cpu": 10, "gpu": 1}}],
         "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]}"#;
@@ -123,7 +123,7 @@ fn max_min_says_of_which_share() {
 }
 
 #[test]
-fn time_sharing_is_seen_and_asked_for() {
+fn check_requires_the_stated_kind_of_sharing() {
     let folder = folder(&["time-shared-unseen.json"]);
     let x = r#"{"kind": "allocation", "sharing": "tdm", "tasks": {"a": {"s": 5}, "b": {"s": 5}}}"#;
     folder.write("x.json", x);
@@ -136,7 +136,7 @@ fn time_sharing_is_seen_and_asked_for() {
 }
 
 #[test]
-fn decorations_that_nobody_verified_are_refused() {
+fn refuses_unverified_fields_of_the_allocation() {
     let folder = folder(&["false-decorations.cert.json"]);
     let text = folder.read("false-decorations.cert.json").replace("\"version\": 1", "\"version\": 2");
     folder.write("c.json", text);
@@ -144,7 +144,7 @@ fn decorations_that_nobody_verified_are_refused() {
 }
 
 #[test]
-fn njc_on_a_cluster_is_said_to_be_weak() {
+fn njc_on_a_cluster_is_reported_as_weak() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "tiny", "capacity": {"cpu": 1}}, {"name": "big", "capacity": {"cpu": 1000}}],
         "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]}"#;
@@ -189,7 +189,7 @@ fn a_linear_fisher_market_is_solved_exactly() {
 }
 
 #[test]
-fn ratio_is_bounded() {
+fn ratio_takes_bounded_time() {
     for name in [
         "ratio-mem.json",
         "ratio-mem-2.json",
@@ -228,7 +228,7 @@ fn problems_and_certificates_take_memory_in_proportion_to_the_file() {
 
 /// Each of 3,000 users has its own server and level, so that each price refers to few users and rows.
 #[test]
-fn levels_take_memory_in_proportion_to_who_uses_what() {
+fn levels_take_memory_in_proportion_to_placements() {
     let folder = Folder::new();
     let list = |of: &dyn Fn(usize) -> String| (1..=3000).map(of).collect::<Vec<_>>().join(", ");
     let servers = list(&|i| format!(r#"{{"name": "s{i}", "capacity": {{"c": {i}}}}}"#));
@@ -252,7 +252,7 @@ fn work_is_bounded() {
 }
 
 #[test]
-fn what_is_written_can_be_read() {
+fn written_files_can_be_read() {
     let folder = folder(&[
         "exponent.json",
         "exponent.alloc.json",
@@ -294,7 +294,7 @@ fn sparse_constraints_are_solved_exactly() {
 }
 
 #[test]
-fn alpha_ends_with_an_answer() {
+fn alpha_terminates_with_an_answer() {
     for (name, alpha) in [("alpha-third.json", "1/3"), ("alpha-limit.json", "10")] {
         let folder = folder(&[name]);
         folder.run(&["solve", name, "-m", "alpha", "--alpha", alpha, "-o", "x.json"]).ends_with(0);
@@ -310,7 +310,7 @@ fn ps_dsf_with_dense_counts_is_solved() {
 }
 
 #[test]
-fn sweeps_of_time_shared_servers_do_not_pass_for_the_optimum() {
+fn sweeps_of_time_shared_servers_are_not_reported_as_optimal() {
     let folder = folder(&["tdm-sweep.json"]);
     let solve = ["solve", "tdm-sweep.json", "-m", "ps-dsf-tdm", "--method", "sweep", "-o", "x.json"];
     let output = folder.run(&solve);

@@ -13,7 +13,7 @@ fn timeless(text: &str) -> String {
 }
 
 #[test]
-fn the_same_bytes_whatever_the_threads() {
+fn outputs_do_not_depend_on_threads() {
     for text in [FIGURE_1, CONSTRAINED] {
         let mut first: Option<Vec<String>> = None;
         for threads in ["1", "2", "2", "1"] {
@@ -54,7 +54,7 @@ fn the_same_bytes_whatever_the_threads() {
 }
 
 #[test]
-fn standard_input_is_called_minus() {
+fn minus_names_standard_input() {
     let folder = Folder::with(CONSTRAINED);
     folder.solve("drfh", true, "a.json");
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]);
@@ -105,7 +105,7 @@ fn every_output(folder: &Folder) -> Vec<Vec<&'static str>> {
 }
 
 #[test]
-fn a_closed_pipe_is_no_crash() {
+fn a_closed_pipe_causes_no_crash() {
     let folder = Folder::with(FIGURE_1);
     for arguments in every_output(&folder) {
         let mut command = folder.command(&arguments);

@@ -27,7 +27,7 @@ fn read(path: &Path) -> String {
 }
 
 /// Returns each text between the marks `before` and `after`.
-fn between<'t>(text: &'t str, before: &'t str, after: &'t str) -> impl Iterator<Item = &'t str> {
+fn texts_between<'t>(text: &'t str, before: &'t str, after: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(before).skip(1).filter_map(move |rest| rest.split(after).next())
 }
 
@@ -43,12 +43,12 @@ fn anchors(page: &str) -> Vec<String> {
 }
 
 #[test]
-fn links_lead_somewhere() {
+fn links_point_to_existing_files() {
     let mut dead = Vec::new();
     let mut links = 0;
     for path in files(&root(), "md") {
         let text = read(&path);
-        for link in between(&text, "](", ")") {
+        for link in texts_between(&text, "](", ")") {
             let target = link.split('#').next().unwrap();
             if target.is_empty() || target.contains("://") || target.contains(char::is_whitespace) {
                 continue;
@@ -65,11 +65,11 @@ fn links_lead_somewhere() {
 }
 
 #[test]
-fn the_architecture_names_what_is_there() {
+fn the_architecture_names_every_existing_crate() {
     let text = read(&root().join("ARCHITECTURE.md"));
     let is_path =
         |word: &&str| ["crates/", "solvers/", "verification/"].iter().any(|folder| word.starts_with(folder));
-    let named: Vec<&str> = between(&text, "`", "`").filter(is_path).collect();
+    let named: Vec<&str> = texts_between(&text, "`", "`").filter(is_path).collect();
     assert!(named.len() > 40, "{}", named.len());
     for path in named {
         assert!(root().join(path).exists(), "{path} is named in ARCHITECTURE.md");
@@ -101,7 +101,7 @@ fn cited_place(kind: &str, name: &str) -> Option<String> {
 
 /// Every section, fact and theorem of the theory that a comment cites exists.
 #[test]
-fn citations_of_the_theory_resolve() {
+fn citations_of_the_theory_name_existing_sections() {
     let theory = theory();
     let mut cited = 0;
     for folder in ["crates", "solvers", "verification", "fuzz", "benches"] {
@@ -126,18 +126,18 @@ fn citations_of_the_theory_resolve() {
 
 /// The package and the crates are not published, so no file may tell readers to install them from a registry.
 #[test]
-fn nothing_is_installed_from_where_it_is_not() {
+fn documentation_does_not_install_from_registries() {
     let endings = ["md", "py", "toml", "rs", "ipynb", "html", "sh"];
     let packages =
         ["pip install evenhand", "pip install 'evenhand", "cargo add evenhand", "cargo install evenhand"];
     let this = Path::new(file!()).file_name();
-    let mut said = Vec::new();
+    let mut install_commands = Vec::new();
     for path in endings.iter().flat_map(|ending| files(&root(), ending)) {
         if path.file_name() != this {
             let text = read(&path);
             let found = packages.iter().filter(|words| text.contains(**words));
-            said.extend(found.map(|words| format!("{}: {words}", path.display())));
+            install_commands.extend(found.map(|words| format!("{}: {words}", path.display())));
         }
     }
-    assert!(said.is_empty(), "{}", said.join("\n"));
+    assert!(install_commands.is_empty(), "{}", install_commands.join("\n"));
 }

@@ -25,7 +25,7 @@ fn example(name: &str) -> String {
 }
 
 #[test]
-fn the_session_of_the_readme() {
+fn exports_the_example_of_the_readme() {
     let folder = Folder::with(&example("two-servers.json"));
     folder.solve("drfh", true, "a.json");
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
@@ -38,7 +38,7 @@ fn the_session_of_the_readme() {
 
 /// A failed export leaves no folder.
 #[test]
-fn no_folder_of_a_failure() {
+fn a_failed_export_leaves_no_folder() {
     let folder = Folder::with(FIGURE_1);
     for (name, status) in [("nowhere.json", 2), ("problem.json", 2)] {
         folder.run(&["export", name, "--to", "vipr", "-o", "new/proofs"]).fails(status);
@@ -51,7 +51,7 @@ fn no_folder_of_a_failure() {
 }
 
 #[test]
-fn the_reservations_of_the_readme() {
+fn exports_the_reservations_of_the_readme() {
     let folder = Folder::with(&example("vm-types.json"));
     for (call, name) in [
         (&["ratio", "problem.json"][..], "optimum.vipr"),
@@ -65,7 +65,7 @@ fn the_reservations_of_the_readme() {
 }
 
 #[test]
-fn every_mechanism_with_prices() {
+fn exports_every_mechanism_with_prices() {
     for problem in [FIGURE_1, ONE_SERVER, CONSTRAINED] {
         let folder = Folder::with(problem);
         for (at, mechanism) in applicable(problem).map(|mechanism| mechanism.info.id).enumerate() {
@@ -83,7 +83,7 @@ fn every_mechanism_with_prices() {
 }
 
 #[test]
-fn a_theorem_for_each_claim() {
+fn exports_a_theorem_for_each_claim() {
     let folder = Folder::with(&example("two-servers.json"));
     folder.solve("drfh", true, "a.json");
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
@@ -94,8 +94,8 @@ fn a_theorem_for_each_claim() {
     ] {
         assert!(text.contains(theorem), "{text}");
     }
-    let said = folder.run(&["export", "c.json", "--to", "coq", "-o", "c.v"]).ends_with(0).stdout;
-    assert!(said.is_empty() && folder.read("c.v") == text);
+    let printed = folder.run(&["export", "c.json", "--to", "coq", "-o", "c.v"]).ends_with(0).stdout;
+    assert!(printed.is_empty() && folder.read("c.v") == text);
     folder.run(&["export", "c.json", "--to", "coq", "-o", "c.json"]).fails_with(2, "replace an input");
     let half =
         r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": 5}, "user 2": {"high-cpu": 5}}}"#;
@@ -112,7 +112,7 @@ fn a_theorem_for_each_claim() {
 }
 
 #[test]
-fn problems_for_solvers() {
+fn exports_problems_as_lp_and_mps() {
     let folder = Folder::with(FIGURE_1);
     let lp = folder.run(&["export", "problem.json", "--to", "lp"]).ends_with(0).stdout;
     assert!(lp.contains("r1_1: 1 x1_1 + 5 x2_1 <= 10"), "{lp}");
@@ -121,7 +121,7 @@ fn problems_for_solvers() {
 }
 
 #[test]
-fn what_cannot_be_exported() {
+fn refuses_unsupported_exports() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "a.json");
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);

@@ -51,7 +51,7 @@ fn send(child: &Child, signal: &str) {
 }
 
 /// Sends a signal, and checks that this signal ends the program.
-fn end(mut child: Child, signal: &str, number: i32) {
+fn end_by_signal(mut child: Child, signal: &str, number: i32) {
     send(&child, signal);
     assert_eq!(child.wait().unwrap().signal(), Some(number), "{signal}");
 }
@@ -61,7 +61,7 @@ fn signals_leave_no_temporary_file() {
     let folder = Folder::new();
     folder.write("s.json", LONG);
     for (signal, number) in [("TERM", 15), ("INT", 2)].repeat(4) {
-        end(in_the_foreground(&folder), signal, number);
+        end_by_signal(in_the_foreground(&folder), signal, number);
         assert_eq!(folder.names(), ["run.json", "s.json"], "{signal}");
         // The file contains a complete document.
         serde_json::from_str::<serde_json::Value>(&folder.read("run.json")).unwrap();
@@ -71,7 +71,7 @@ fn signals_leave_no_temporary_file() {
 
 /// A shell ignores INT for background jobs, so that Ctrl-C ends only the foreground job.
 #[test]
-fn a_signal_that_the_parent_ignores_ends_nothing() {
+fn a_signal_that_the_parent_ignores_ends_no_run() {
     let folder = Folder::new();
     folder.write("s.json", LONG);
     let mut shell = Command::new("sh");
@@ -85,14 +85,14 @@ fn a_signal_that_the_parent_ignores_ends_nothing() {
         assert_eq!(child.try_wait().unwrap(), None);
         std::thread::sleep(Duration::from_millis(2));
     }
-    end(child, "TERM", 15);
+    end_by_signal(child, "TERM", 15);
 }
 
 #[test]
-fn what_a_killed_run_leaves_is_swept() {
+fn files_left_by_a_killed_run_are_removed() {
     let folder = Folder::new();
     folder.write("s.json", LONG);
-    end(start(&folder), "KILL", 9);
+    end_by_signal(start(&folder), "KILL", 9);
     folder.write(".evenhand-left.part", "half of");
     std::fs::create_dir(folder.path().join("out")).unwrap();
     folder.write("out/.evenhand-left.part", "half of");
@@ -116,14 +116,14 @@ fn two_runs_do_not_share_a_checkpoint() {
             .fails_with(2, "run.json: another run keeps this file up to date");
         folder.run(&["hunt", "--steps", "1", "--resume", name]).fails_with(2, "another run");
     }
-    end(first, "TERM", 15);
+    end_by_signal(first, "TERM", 15);
     folder.run(&["hunt", "--steps", "1", "--resume", "run.json"]).fails_with(2, "not a saved hunt");
     folder.run(&["hunt", "--types", "2", "--steps", "1", "--resume", "hunt.json"]).ends_with(0);
     assert_eq!(folder.names(), ["hunt.json", "link.json", "run.json", "s.json"]);
 }
 
 #[test]
-fn links_that_lead_nowhere_are_refused() {
+fn dangling_links_are_refused() {
     let folder = Folder::with(FIGURE_1);
     symlink("missing.json", folder.path().join("dangling.json")).unwrap();
     symlink("round.json", folder.path().join("round.json")).unwrap();

@@ -23,7 +23,7 @@ fn solve(problem: &str, options: &str) -> Value {
 }
 
 #[test]
-fn rows_of_kesidis_table_2() {
+fn reproduces_rows_of_kesidis_table_2() {
     let none = json!(null);
     for (options, row) in [
         (
@@ -77,7 +77,7 @@ fn the_ideal_is_written() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_allocations_are_read_again() {
     let folder = Folder::with(FIGURE_1);
     let write = ["solve", "problem.json", "-m", "fill", "--ideal", "--step", "1/2", "-o", "x.json"];
     folder.run(&write).ends_with(0);
@@ -87,7 +87,7 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
-fn a_seed_decides() {
+fn a_seed_determines_the_filling() {
     let tasks = |seed: &str| {
         solve(KESIDIS, &format!("fill --server rrr --ties random --seed {seed}"))["tasks"].clone()
     };
@@ -97,7 +97,7 @@ fn a_seed_decides() {
 }
 
 #[test]
-fn odd_input() {
+fn refuses_unsuitable_options_of_fill() {
     for options in [
         "fill --score fair",
         "fill --server round-robin",

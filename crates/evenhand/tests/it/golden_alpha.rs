@@ -14,7 +14,7 @@ const GAP: f64 = 1e-9;
 const TOLERANCE: f64 = 1e-5;
 
 #[test]
-fn alpha_fairness() {
+fn alpha_fairness_agrees_with_golden_cases() {
     let cases = cases("alpha.");
     for case in &cases {
         let (inputs, what) = (&case["inputs"], id(case));
@@ -57,7 +57,7 @@ fn alpha_fairness() {
 /// The note of the cases with equal priorities: each user gets 65/3 tasks for every exponent, and the
 /// placement is unique.
 #[test]
-fn equal_priorities_exactly() {
+fn equal_priorities_have_exact_answers() {
     let cases = cases("alpha.phi[1, 1]");
     let inputs = &cases[0]["inputs"];
     let problem = problem(&matrix(&inputs["C"]), &matrix(&inputs["D"]), &exacts(&inputs["phi"]), None);

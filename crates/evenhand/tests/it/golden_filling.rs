@@ -46,7 +46,7 @@ fn moments(law: &[(Vec<u64>, Rational)], of: impl Fn(&[u64]) -> Rational) -> (f6
 }
 
 #[test]
-fn exact_laws_of_random_servers() {
+fn random_servers_follow_the_exact_laws() {
     let cases = cases("fill.random_server.");
     assert_eq!(cases.len(), 8);
     for case in &cases {
@@ -100,7 +100,7 @@ fn exact_laws_of_random_servers() {
 }
 
 #[test]
-fn rows_without_chance() {
+fn deterministic_rows_agree_with_golden_cases() {
     let cases = cases("fill.");
     let mut n_cases = 0;
     for case in &cases {
@@ -145,7 +145,7 @@ fn rows_without_chance() {
 }
 
 #[test]
-fn ties_at_random() {
+fn random_ties_have_the_golden_frequencies() {
     for (name, score) in [("psdsf", Score::PsDsf), ("rpsdsf", Score::ResidualPsDsf)] {
         let case = case(&format!("fill.joint.{name}.random_ties"));
         let problem = servers_and_users(&case);
@@ -166,7 +166,7 @@ fn ties_at_random() {
 }
 
 #[test]
-fn permuted_rounds() {
+fn permuted_rounds_agree_with_golden_cases() {
     for (name, score) in [("drf", Score::Drf), ("psdsf", Score::PsDsf)] {
         let case = case(&format!("fill.permuted_rounds.{name}"));
         let problem = servers_and_users(&case);
@@ -191,7 +191,7 @@ fn permuted_rounds() {
 
 /// Returns a problem with the CPU and memory of the ten server classes of Table I. The case states how often
 /// each class is drawn.
-fn drawn(case: &Value, users: &[(usize, [&str; 2])]) -> Problem {
+fn problem_of_drawn_servers(case: &Value, users: &[(usize, [&str; 2])]) -> Problem {
     const TABLE_I: [(&str, &str); 10] = [
         ("0.50", "0.50"),
         ("0.50", "0.25"),
@@ -228,13 +228,13 @@ fn drawn(case: &Value, users: &[(usize, [&str; 2])]) -> Problem {
 const USERS: [[&str; 2]; 3] = [["1/5", "3/10"], ["1/2", "1/10"], ["1/10", "3/10"]];
 
 #[test]
-fn whole_tasks_on_the_drawn_servers() {
+fn whole_tasks_on_drawn_servers_agree_with_golden_cases() {
     let case = case("drfh.dynamic.discrete");
     for (name, expected) in case["expected"].as_object().unwrap() {
         let list = name.trim_end_matches(|c: char| c.is_alphabetic());
         let users: Vec<usize> = serde_json::from_str(list).unwrap();
         let chosen: Vec<(usize, [&str; 2])> = users.iter().map(|&n| (n, USERS[n])).collect();
-        let problem = drawn(&case, &chosen);
+        let problem = problem_of_drawn_servers(&case, &chosen);
         let rule = match name.ends_with("bf") {
             true => Rule { server: ServerRule::BestFit, ..Rule::default() },
             false => Rule::default(),
@@ -255,10 +255,10 @@ fn whole_tasks_on_the_drawn_servers() {
 }
 
 #[test]
-fn slots_on_the_drawn_servers() {
+fn slots_on_drawn_servers_agree_with_golden_cases() {
     let case = case("drfh.slots");
     let users: Vec<(usize, [&str; 2])> = USERS.iter().copied().enumerate().collect();
-    let problem = drawn(&case, &users);
+    let problem = problem_of_drawn_servers(&case, &users);
     for (slots, expected) in case["expected"].as_object().unwrap() {
         let slots: u64 = slots.parse().unwrap();
         let all = slots_of_servers(&problem, slots).into_iter().zip(problem.servers());

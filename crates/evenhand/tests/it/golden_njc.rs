@@ -113,7 +113,7 @@ fn entry(id: &str) -> &'static evenhand_papers::Entry {
 }
 
 #[test]
-fn every_case() {
+fn njc_agrees_with_every_golden_case() {
     let cases = cases("njc.");
     for case in &cases {
         let what = id(case);
@@ -153,7 +153,7 @@ fn every_case() {
 /// bottleneck has a price. The result is correct to at least half of the digits, and the status claims no
 /// more than this.
 #[test]
-fn two_bottlenecks_without_a_price() {
+fn two_bottlenecks_without_prices_keep_half_the_digits() {
     let (two, one) = (2.0 / 3.0, 1.0 / 3.0);
     let pool =
         Pool::new(3, vec![0.25, two, 1.0, 1.0, two, 0.0], vec![two, one], vec![1.0; 2]).expect("a pool");

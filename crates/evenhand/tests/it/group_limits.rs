@@ -31,8 +31,8 @@ fn run(folder: &Folder, arguments: &[&str]) -> (i32, String) {
         arguments.join(" ")
     );
     let output = Command::new("sh").args(["-c", &line]).current_dir(folder.path()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    (output.status.code().expect("no signal"), said.lines().next().unwrap_or_default().to_owned())
+    let message = String::from_utf8(output.stderr).unwrap();
+    (output.status.code().expect("no signal"), message.lines().next().unwrap_or_default().to_owned())
 }
 
 fn allocation() -> String {
@@ -55,7 +55,7 @@ fn certificate(folder: &Folder, groups: usize, resources: usize) {
 }
 
 #[test]
-fn more_cells_than_are_looked_at() {
+fn problems_above_the_bound_of_cells_are_refused() {
     let folder = Folder::new();
     // Just below the bound, every command gives an answer.
     folder.write("fits.json", problem(990, 1000).to_string());
@@ -76,12 +76,12 @@ fn more_cells_than_are_looked_at() {
         &["explain", "large.json", "a.json", "--levels"],
         &["explain", "large.json", "a.json", "--group", "g0"],
     ] {
-        let (status, said) = run(&folder, arguments);
-        assert_eq!(status, 3, "{arguments:?}: {said}");
-        assert!(said.starts_with("error: "), "{arguments:?}: {said}");
+        let (status, message) = run(&folder, arguments);
+        assert_eq!(status, 3, "{arguments:?}: {message}");
+        assert!(message.starts_with("error: "), "{arguments:?}: {message}");
     }
     certificate(&folder, 1001, 1000);
-    let (status, said) = run(&folder, &["check", "cert.json"]);
-    assert_eq!(status, 3, "{said}");
-    assert!(said.starts_with("error: "), "{said}");
+    let (status, message) = run(&folder, &["check", "cert.json"]);
+    assert_eq!(status, 3, "{message}");
+    assert!(message.starts_with("error: "), "{message}");
 }

@@ -9,16 +9,16 @@ const SMALL: [&str; 10] =
     ["hunt", "--types", "3", "--resources", "3", "--capacity", "2", "--rewards", "2", "--exhaustive"];
 const LOCAL: [&str; 9] = ["hunt", "--types", "4", "--resources", "3", "--capacity", "4", "--rewards", "20"];
 
-fn with<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
+fn joined<'a>(base: &[&'a str], more: &[&'a str]) -> Vec<&'a str> {
     base.iter().chain(more).copied().collect()
 }
 
 /// For three types with the structure of Appendix C, the ratio is at most `1 - (1 - 1/2)^2 = 3/4`.
 #[test]
-fn an_exhaustive_search_and_what_it_writes() {
+fn an_exhaustive_search_writes_its_results() {
     let folder = Folder::new();
     let more = ["--format", "json", "-o", "worst.json", "--certificate", "c.json"];
-    let run = folder.run(&with(&SMALL, &more)).ends_with(0);
+    let run = folder.run(&joined(&SMALL, &more)).ends_with(0);
     let found = run.json();
     assert_eq!(found["searched"]["complete"], json!(true));
     assert_eq!(found["searched"]["covered"], json!((26u64 * 2).pow(3).to_string()));
@@ -47,43 +47,43 @@ fn without_time(mut document: Value) -> Value {
 }
 
 #[test]
-fn threads_and_interruptions_change_nothing() {
+fn threads_and_interruptions_do_not_change_results() {
     let folder = Folder::new();
     // The exhaustive search is so large that 4000 steps cover only a few of its batches.
     let all = ["hunt", "--types", "3", "--resources", "2", "--exhaustive"];
     for base in [LOCAL.as_slice(), &all] {
-        let whole = with(base, &["--format", "json", "--seed", "3", "--steps", "4000"]);
-        let one = folder.run(&with(&whole, &["--threads", "1"])).ends_with(0).json();
+        let whole = joined(base, &["--format", "json", "--seed", "3", "--steps", "4000"]);
+        let one = folder.run(&joined(&whole, &["--threads", "1"])).ends_with(0).json();
         assert_eq!(one["searched"]["complete"], json!(false));
-        let two = folder.run(&with(&whole, &["--threads", "3"])).ends_with(0).json();
+        let two = folder.run(&joined(&whole, &["--threads", "3"])).ends_with(0).json();
         assert_eq!(without_time(one.clone()), without_time(two));
         let name = format!("state-{}.json", base.len());
-        let resumed = with(base, &["--format", "json", "--seed", "3", "--resume", &name]);
-        folder.run(&with(&resumed, &["--steps", "1000"])).ends_with(0);
-        let last = folder.run(&with(&resumed, &["--steps", "4000"])).ends_with(0).json();
+        let resumed = joined(base, &["--format", "json", "--seed", "3", "--resume", &name]);
+        folder.run(&joined(&resumed, &["--steps", "1000"])).ends_with(0);
+        let last = folder.run(&joined(&resumed, &["--steps", "4000"])).ends_with(0).json();
         assert_eq!(without_time(one), without_time(last));
     }
 }
 
 #[test]
-fn a_threshold_for_shrinking() {
+fn at_most_sets_the_threshold_for_shrinking() {
     let folder = Folder::new();
     let size = |more: &[&str]| {
-        let document = folder.run(&with(&SMALL, &with(more, &["--format", "json"]))).ends_with(0).json();
+        let document = folder.run(&joined(&SMALL, &joined(more, &["--format", "json"]))).ends_with(0).json();
         document["shrunk"]["decimal"].as_f64().unwrap()
     };
     assert!(size(&[]) <= 0.75);
     assert!(size(&["--at-most", "9/10"]) <= 0.9);
     for bad in ["0", "1", "-1/2", "x", "3/2"] {
-        folder.run(&with(&SMALL, &["--at-most", bad])).ends_with(2);
+        folder.run(&joined(&SMALL, &["--at-most", bad])).ends_with(2);
     }
 }
 
 #[test]
-fn one_type_alone_loses_nothing() {
+fn one_type_alone_always_packs_optimally() {
     let folder = Folder::new();
     let alone = ["hunt", "--types", "1", "--resources", "1", "--exhaustive", "--format", "json"];
-    let run = folder.run(&with(&alone, &["-o", "none.json"])).ends_with(0);
+    let run = folder.run(&joined(&alone, &["-o", "none.json"])).ends_with(0);
     let document = run.json();
     assert_eq!(document["found"], Value::Null);
     assert_eq!(document["list"], json!([]));
@@ -92,7 +92,7 @@ fn one_type_alone_loses_nothing() {
 }
 
 #[test]
-fn what_is_refused() {
+fn refuses_wrong_options_and_states() {
     let folder = Folder::new();
     let bad: [&[&str]; 11] = [
         &["--types", "0"],
@@ -108,19 +108,19 @@ fn what_is_refused() {
         &["-o", "a.json", "--certificate", "a.json"],
     ];
     for options in bad {
-        let run = folder.run(&with(&["hunt"], options)).ends_with(2);
+        let run = folder.run(&joined(&["hunt"], options)).ends_with(2);
         assert!(run.error_line().starts_with("error: "), "{options:?}: {run:?}");
     }
     folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json"])).ends_with(0);
     // The options differ from those of the saved hunt.
     let run =
-        folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json", "--seed", "1"])).ends_with(2);
+        folder.run(&joined(&LOCAL, &["--steps", "800", "--resume", "s.json", "--seed", "1"])).ends_with(2);
     assert!(run.error_line().contains("other options"), "{run:?}");
     let run =
-        folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json", "-o", "s.json"])).ends_with(2);
+        folder.run(&joined(&LOCAL, &["--steps", "800", "--resume", "s.json", "-o", "s.json"])).ends_with(2);
     assert!(run.error_line().contains("replace an input"), "{run:?}");
     for text in ["", "{}", "{\"kind\": \"hunt-state\"}", "[1, 2"] {
         folder.write("broken.json", text);
-        folder.run(&with(&LOCAL, &["--resume", "broken.json"])).ends_with(2);
+        folder.run(&joined(&LOCAL, &["--resume", "broken.json"])).ends_with(2);
     }
 }

@@ -68,7 +68,7 @@ fn is_proven(folder: &Folder, mechanism: &str) {
 }
 
 #[test]
-fn a_tiny_openb_cluster() {
+fn imports_a_tiny_openb_cluster() {
     let folder = openb();
     let output = folder.run(&[&OPENB[..], &["-o", "problem.json"]].concat()).ends_with(0);
     assert_eq!(output.stdout, "");
@@ -94,7 +94,7 @@ fn a_tiny_openb_cluster() {
 }
 
 #[test]
-fn a_tiny_google_cluster() {
+fn imports_a_tiny_google_cluster() {
     let folder = google();
     let import = |more: &[&str]| {
         let output = folder.run(&[&GOOGLE[..], more, &["-o", "problem.json"]].concat()).ends_with(0);
@@ -149,7 +149,7 @@ fn malformed_rows_name_the_line() {
 }
 
 #[test]
-fn files_that_are_no_tables() {
+fn refuses_files_that_are_not_tables() {
     let folder = openb();
     folder.run(&["import", "openb", "pods.csv", "nodes.csv"]).fails_with(2, "pods.csv:1: ");
     folder.run(&["import", "openb", ".", "pods.csv"]).fails_with(2, ".");
@@ -174,7 +174,7 @@ fn list(items: &[&str]) -> String {
 
 /// Memory is printed in units that people use.
 #[test]
-fn memory_of_a_snapshot_has_units() {
+fn snapshot_memory_is_printed_with_units() {
     let folder = Folder::new();
     folder.write("dump.json", list(&[NODE, POD]));
     let text = folder.run(&["import", "kubernetes", "dump.json", "-o", "s.json"]).ends_with(0).stdout;
@@ -184,7 +184,7 @@ fn memory_of_a_snapshot_has_units() {
 
 /// A dump that lacks decisive data is refused. It must not count as a fair cluster.
 #[test]
-fn dumps_that_lack_what_decides_are_refused() {
+fn dumps_without_decisive_data_are_refused() {
     let folder = Folder::new();
     folder.write("nodes.json", list(&[NODE]));
     let call = ["import", "kubernetes", "nodes.json", "-o", "s.json"];
@@ -256,17 +256,17 @@ fn is_proven_on_openb(pods: &str, users: usize) {
 }
 
 #[test]
-fn the_openb_cluster() {
+fn openb_answers_are_proven() {
     is_proven_on_openb("openb_pod_list_default.csv.gz", 151);
 }
 
 #[test]
-fn the_openb_cluster_with_gpu_models() {
+fn openb_answers_with_gpu_models_are_proven() {
     is_proven_on_openb("openb_pod_list_gpuspec33.csv.gz", 457);
 }
 
 #[test]
-fn the_google_cluster_at_time_zero() {
+fn google_answers_at_time_zero_are_proven() {
     let Some(data) = data("google2011") else { return };
     let machines = data.join("machine_events.part-00000-of-00001.csv.gz");
     let tasks = data.join("task_events.part-00000-of-00500.csv.gz");

@@ -29,13 +29,13 @@ fn install(programs: &Path, prefix: &Path, path: &str) -> Output {
 const PLAIN: &str = "/usr/bin:/bin";
 
 #[test]
-fn what_is_installed_runs_from_the_path() {
+fn installed_programs_run_from_the_path() {
     let (programs, prefix) = (programs(), TempDir::new().unwrap());
     let first = install(programs.path(), prefix.path(), PLAIN);
-    let said = String::from_utf8(first.stdout).unwrap();
+    let printed = String::from_utf8(first.stdout).unwrap();
     assert!(first.status.success(), "{}", String::from_utf8_lossy(&first.stderr));
     let bin = prefix.path().join("bin");
-    assert!(said.contains(&format!("{} is not on the PATH", bin.display())), "{said}");
+    assert!(printed.contains(&format!("{} is not on the PATH", bin.display())), "{printed}");
     for file in [
         "share/man/man1/evenhand.1",
         "share/man/man1/evenhand-solve.1",
@@ -58,7 +58,7 @@ fn what_is_installed_runs_from_the_path() {
 }
 
 #[test]
-fn nothing_is_installed_without_programs_or_a_folder() {
+fn refuses_to_install_without_programs_or_a_folder() {
     let (nothing, prefix) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let refused = install(nothing.path(), prefix.path(), PLAIN);
     assert_eq!(refused.status.code(), Some(1));

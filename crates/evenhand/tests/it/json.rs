@@ -42,7 +42,7 @@ fn run(folder: &Folder, arguments: &[&str], status: i32) -> Output {
 }
 
 #[test]
-fn solve_exact() {
+fn solve_writes_exact_numbers() {
     for text in [FIGURE_1, CONSTRAINED] {
         let folder = Folder::with(text);
         for mechanism in of_programmes(text) {
@@ -67,7 +67,7 @@ fn solve_exact() {
 }
 
 #[test]
-fn solve_in_floating_point() {
+fn solve_writes_floating_point_numbers() {
     let folder = Folder::with(CONSTRAINED);
     let document = run(&folder, &["solve", "problem.json", "--summary", "--float", "-m", "drfh"], 0).json();
     assert_eq!(document["arithmetic"], "float");
@@ -83,7 +83,7 @@ fn solve_in_floating_point() {
 }
 
 #[test]
-fn exact_is_the_default() {
+fn exact_arithmetic_is_the_default() {
     let folder = Folder::with(CONSTRAINED);
     let solve = |more: &[&str]| {
         let arguments = [&["solve", "problem.json", "-m", "drfh"][..], more].concat();
@@ -99,7 +99,7 @@ fn exact_is_the_default() {
 }
 
 #[test]
-fn the_summary_is_of_the_tasks() {
+fn the_summary_agrees_with_the_tasks() {
     let folder = Folder::with(FIGURE_1);
     let call = ["solve", "problem.json", "--exact", "-m", "drfh"];
     assert!(run(&folder, &call, 0).json().get("summary").is_none(), "it is written where it is asked for");
@@ -128,7 +128,7 @@ fn the_file_and_standard_output_are_the_same_document() {
 }
 
 #[test]
-fn certify() {
+fn certify_lists_claims_and_unchecked_axioms() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "a.json");
     let document = run(&folder, &["certify", "problem.json", "a.json"], 0).json();
@@ -151,7 +151,7 @@ fn certify() {
 }
 
 #[test]
-fn certify_what_does_not_hold() {
+fn certify_reports_a_violated_axiom() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("per-server-drf", true, "a.json");
     let document = run(&folder, &["certify", "problem.json", "a.json", "-o", "c.json"], 1).json();
@@ -166,7 +166,7 @@ fn certify_what_does_not_hold() {
 }
 
 #[test]
-fn certify_what_does_not_apply() {
+fn certify_reports_an_axiom_that_does_not_apply() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "a.json");
     let arguments = ["certify", "problem.json", "a.json", "--axiom", "single-resource-fair"];
@@ -176,7 +176,7 @@ fn certify_what_does_not_apply() {
 }
 
 #[test]
-fn check() {
+fn check_reports_validity_and_reason() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "a.json");
     folder.run(&["certify", "problem.json", "a.json", "-o", "c.json"]).ends_with(0);
@@ -189,7 +189,7 @@ fn check() {
 }
 
 #[test]
-fn compare() {
+fn compare_lists_mechanisms_and_claims() {
     let folder = Folder::with(CONSTRAINED);
     let document = run(&folder, &["compare", "problem.json"], 0).json();
     let columns = document["mechanisms"].as_array().unwrap();
@@ -224,7 +224,7 @@ fn compare() {
 }
 
 #[test]
-fn compare_without_capacity_or_users() {
+fn compare_accepts_no_capacity_and_no_users() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 1}}], "users": []}"#;
     let document = run(&Folder::with(text), &["compare", "problem.json", "-m", "drfh"], 0).json();
@@ -235,7 +235,7 @@ fn compare_without_capacity_or_users() {
 }
 
 #[test]
-fn explain() {
+fn explain_reports_verdicts_and_rows() {
     let folder = Folder::with(ONE_SERVER);
     folder.solve("drf", true, "a.json");
     for (user, verdict) in [("x", "blocked"), ("y", "blocked"), ("z", "satisfied")] {
@@ -256,7 +256,7 @@ fn explain() {
 }
 
 #[test]
-fn import_schema_and_reproduce() {
+fn import_schema_and_reproduce_write_json() {
     let folder = Folder::new();
     folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\na,32000,1024,0,\n");
     folder.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n");
@@ -292,7 +292,7 @@ fn import_schema_and_reproduce() {
 /// Without data, no values are compared. The page, the list and the status state this, and no value is shown
 /// as zero.
 #[test]
-fn reproduce_without_data() {
+fn reproduce_explains_missing_data() {
     let folder = Folder::new();
     // An existing but empty file counts as missing data.
     std::fs::create_dir_all(folder.path().join("data/google2011")).unwrap();
@@ -327,7 +327,7 @@ const WARNING: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "gp
     "users": [{"name": "u", "demand": {"gpu": 1}}, {"name": "v", "demand": {"cpu": 1}}]}"#;
 
 #[test]
-fn warnings_go_to_standard_error_and_quiet_silences_them() {
+fn warnings_are_written_to_standard_error_unless_quiet() {
     let folder = Folder::with(WARNING);
     folder.solve("drfh", true, "a.json");
     for arguments in [
@@ -348,7 +348,7 @@ fn warnings_go_to_standard_error_and_quiet_silences_them() {
 
 /// Without a terminal, the output has no colours and no progress bar, whatever the value of `NO_COLOR`.
 #[test]
-fn no_colours_where_no_terminal_is() {
+fn output_without_a_terminal_has_no_colours() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "a.json");
     for no_color in [None, Some(""), Some("1")] {

@@ -38,13 +38,13 @@ fn the_library_links_neither_the_studies_nor_the_command_line() {
 }
 
 #[test]
-fn whoever_only_checks_needs_gmp_alone() {
+fn feature_check_needs_gmp_alone() {
     let crates = tree("check", "normal,build");
     assert_eq!(crates, ["az", "evenhand", "evenhand_check", "gmp_mpfr_sys", "libc", "libm", "rug"]);
 }
 
 #[test]
-fn whoever_certifies_links_no_tables_and_no_traces() {
+fn feature_certify_links_no_tables_and_no_traces() {
     let crates = tree("certify", "normal");
     let links = |name: &str| crates.iter().any(|line| line == name);
     assert!(links("evenhand_check") && links("evenhand_certify") && links("highs_sys"), "{crates:?}");

@@ -38,7 +38,7 @@ fn limited(folder: &Folder, limit: &str, arguments: &str) -> Output {
 }
 
 #[test]
-fn files_that_may_not_grow_are_named() {
+fn errors_name_files_that_exceed_the_size_limit() {
     let folder = Folder::with(FIGURE_1);
     folder.write("grid.json", r#"{"kind": "sweep", "problems": ["problem.json"], "mechanisms": ["drfh"]}"#);
     for (arguments, file) in [
@@ -56,7 +56,7 @@ fn files_that_may_not_grow_are_named() {
 }
 
 #[test]
-fn too_little_memory_to_start_is_said() {
+fn too_little_memory_to_start_is_reported() {
     let folder = Folder::with(FIGURE_1);
     for kibibytes in [100_000, 163_000] {
         let output = limited(&folder, &format!("-v {kibibytes}"), "solve problem.json -m drfh");
@@ -67,7 +67,7 @@ fn too_little_memory_to_start_is_said() {
 /// A command runs out of memory at a different point in every run: an allocation fails, or a thread cannot be
 /// started.
 #[test]
-fn memory_that_runs_out_is_said() {
+fn running_out_of_memory_is_reported() {
     let folder = Folder::with(&large(3000, 300));
     let mut by_a_signal = 0;
     for kibibytes in [166_000, 180_000, 200_000] {
@@ -77,11 +77,11 @@ fn memory_that_runs_out_is_said() {
             let errors = output.stderr.lines().filter(|line| line.starts_with("error: ")).count();
             assert_eq!(errors, usize::from(output.status == 3), "{arguments}: {output:?}");
             if output.stderr.contains("(ulimit -v)") {
-                let said = format!(
+                let expected_message = format!(
                     "error: this takes more memory than the {} MiB that the shell allows",
                     kibibytes >> 10
                 );
-                assert!(output.error_line().starts_with(&said), "{arguments}: {output:?}");
+                assert!(output.error_line().starts_with(&expected_message), "{arguments}: {output:?}");
                 by_a_signal += 1;
             }
         }
@@ -90,7 +90,7 @@ fn memory_that_runs_out_is_said() {
 }
 
 #[test]
-fn what_fits_within_the_limits_is_as_without_them() {
+fn sufficient_limits_do_not_change_results() {
     let folder = Folder::with(FIGURE_1);
     folder.write("none.json", r#"{"kind": "allocation", "tasks": {"nobody": {"high-cpu": 1}}}"#);
     folder.write("little.json", r#"{"kind": "allocation", "tasks": {"user 1": {"high-memory": 1}}}"#);

@@ -83,7 +83,7 @@ fn many(list: &[&str]) -> Option<Vec<&'static str>> {
 }
 
 #[test]
-fn no_list_of_mechanisms_or_axioms_beside_the_registry() {
+fn only_the_registry_lists_mechanisms_and_axioms() {
     let (root, mut files) = (root(), Vec::new());
     for folder in ["crates", "fuzz", "solvers", "verification", "benches", "examples"] {
         sources(&root.join(folder), &mut files);
@@ -103,7 +103,7 @@ fn no_list_of_mechanisms_or_axioms_beside_the_registry() {
 }
 
 #[test]
-fn a_list_is_found() {
+fn detects_lists_of_mechanisms_and_axioms() {
     let text = r#"let few = ["drfh", "c-drfh", "tsf"]; let all = [ ("tsf", 1), ("alpha", 2),
         ("drfh", 3)]; let axioms = ["ef1", "feasible", "njc", "envy-free"];"#;
     let found: Vec<Vec<&str>> = lists(text).filter_map(|list| many(&list)).collect();

@@ -71,7 +71,7 @@ fn an_answer_is_judged_without_solving() {
 }
 
 #[test]
-fn a_price_without_a_bound_proves_nothing() {
+fn a_price_without_a_bound_is_no_proof() {
     let folder = Folder::new();
     folder.write("free.lp", "min x\nst\n a: x >= 1\nbounds\n x free\nend\n");
     folder.write("answer.json", r#"{"x": {"x": 1}, "y": {"a": 0.999}}"#);
@@ -83,7 +83,7 @@ fn a_price_without_a_bound_proves_nothing() {
 }
 
 #[test]
-fn a_proof_is_also_a_vipr_file() {
+fn lp_solve_writes_a_vipr_proof() {
     let folder = folder();
     folder.run(&["lp", "solve", "blend.mps", "--vipr", "p.vipr"]).ends_with(0);
     assert!(folder.read("p.vipr").contains("RTP range 910 910"));
@@ -102,7 +102,7 @@ fn a_time_limit_states_bounds() {
 }
 
 #[test]
-fn wrong_input_has_a_place() {
+fn errors_in_input_name_their_place() {
     let folder = folder();
     let solve = |file: &str| folder.run(&["lp", "solve", file]);
     folder.write("broken.mps", BLEND.replace(" G  additive", " X  additive"));

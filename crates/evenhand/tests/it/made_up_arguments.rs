@@ -18,7 +18,7 @@ fn program() -> &'static Path {
 }
 
 #[test]
-fn the_corpus_of_command_lines_ends_well() {
+fn corpus_command_lines_end_without_a_crash() {
     let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus/arguments");
     let (mut tried, mut wrong) = (0, Vec::new());
     for entry in std::fs::read_dir(corpus).unwrap() {
@@ -33,7 +33,7 @@ fn the_corpus_of_command_lines_ends_well() {
 }
 
 #[test]
-fn command_lines_of_the_grammar_end_well() {
+fn grammar_command_lines_end_without_a_crash() {
     for seed in 0..TRIED {
         command_line(random_command(seed).join("\n").as_bytes(), program());
     }

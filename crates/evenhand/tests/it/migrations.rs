@@ -13,7 +13,7 @@ fn jagged() -> Folder {
 }
 
 #[test]
-fn volcano_3948() {
+fn volcano_3948_needs_one_migration() {
     let folder = Folder::new();
     let dump = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/f57-volcano-3948.json");
     folder.run(&["import", "volcano", dump, "-o", "snap.json"]).ends_with(0);
@@ -49,7 +49,7 @@ fn volcano_3948() {
 }
 
 #[test]
-fn the_answer_comes_first() {
+fn output_starts_with_the_answer() {
     let folder = jagged();
     let text = folder.run(&["moves", "snap.json", "--for", "training"]).ends_with(0).stdout;
     let first = "team/train-0 of training could start on n3 after 2 migrations. Fewer do not suffice.\n";
@@ -70,7 +70,7 @@ fn the_answer_comes_first() {
 }
 
 #[test]
-fn costs_and_pins() {
+fn costs_and_pins_restrict_migrations() {
     let folder = jagged();
     folder.write("costs.json", r#"{"serving": 100, "batch": "1/2"}"#);
     let call = ["moves", "snap.json", "--for", "training", "--cost", "costs.json", "--format", "json"];
@@ -85,7 +85,7 @@ fn costs_and_pins() {
 }
 
 #[test]
-fn wrong_input() {
+fn refuses_wrong_arguments() {
     let folder = jagged();
     folder.write("two.json", r#"[{"name": "a", "demand": {"gpu": 1}, "tasks": 1}, {"name": "b", "demand": {"gpu": 1}, "tasks": 1}]"#);
     folder.write("negative.json", r#"{"batch": -1}"#);

@@ -205,7 +205,7 @@ fn problem(names: &Names) -> Value {
 }
 
 #[test]
-fn of_problems() {
+fn problem_names_are_escaped() {
     let names = names();
     let Names { users: [u, _], classes: [a, _], .. } = &names;
     let folder = Folder::with(&problem(&names).to_string());
@@ -245,7 +245,7 @@ fn of_problems() {
 }
 
 #[test]
-fn of_trajectories() {
+fn trajectory_names_are_escaped() {
     let names = names();
     let mut problem = problem(&names);
     problem["servers"].as_array_mut().unwrap().truncate(1);
@@ -268,7 +268,7 @@ fn of_trajectories() {
 }
 
 #[test]
-fn of_groups() {
+fn group_names_are_escaped() {
     let (g, h, u, v, cpu) = (
         evil('=', "group"),
         evil('@', "group"),
@@ -304,7 +304,7 @@ fn of_groups() {
 }
 
 #[test]
-fn of_usage() {
+fn usage_names_are_escaped() {
     // A row of a history is a line of text.
     let name = |begin: char, what: &str| evil(begin, what).replace(['\n', '\r'], " ");
     let (queue, resource) = (name('=', "queue"), name('-', "resource"));
@@ -319,7 +319,7 @@ fn of_usage() {
 }
 
 #[test]
-fn of_reservations() {
+fn reservation_names_are_escaped() {
     let (cpu, pool) = (evil('=', "resource"), evil('@', "pool"));
     let (small, big) = (evil('=', "job"), evil('-', "job"));
     let reservation = json!({
@@ -346,7 +346,7 @@ fn of_reservations() {
 }
 
 #[test]
-fn of_scenarios() {
+fn scenario_names_are_escaped() {
     let (cpu, pool, u, v) = (evil('=', "resource"), evil('@', "class"), evil('=', "user"), evil('-', "user"));
     let scenario = |policy: Value, jobs: Value| {
         let of_user = |name: &str, amount: u32| {
@@ -376,7 +376,7 @@ fn of_scenarios() {
 
 /// Commands that read no names from files print their own names in the same way.
 #[test]
-fn of_commands_without_a_file() {
+fn file_free_commands_print_safe_text() {
     let folder = Folder::new();
     every_format(&folder, &["audit", "mechanism", "utilitarian", "--instances", "16"], &[]);
     every_format(&folder, &["audit", "preemption", "--workloads", "3"], &[]);
@@ -396,7 +396,7 @@ fn of_commands_without_a_file() {
 }
 
 #[test]
-fn of_errors_and_warnings() {
+fn names_in_errors_and_warnings_are_escaped() {
     let names = names();
     let folder = Folder::with(&problem(&names).to_string());
     let fails = |folder: &Folder, arguments: &[&str]| {

@@ -50,7 +50,7 @@ fn floating_point_is_honest(folder: &Folder) {
 }
 
 #[test]
-fn a_user_that_fits_nowhere() {
+fn certifies_a_user_that_fits_on_no_server() {
     let folder = problem(
         r#"[{"name": "a", "capacity": {"cpu": 10}}]"#,
         r#"[{"name": "u", "demand": {"memory": 1}}, {"name": "v", "demand": {"cpu": 1}}]"#,
@@ -66,7 +66,7 @@ fn a_user_that_fits_nowhere() {
 }
 
 #[test]
-fn a_user_without_tasks() {
+fn certifies_a_user_without_tasks() {
     let folder = problem(
         r#"[{"name": "a", "capacity": {"cpu": 10, "memory": 20}}]"#,
         r#"[{"name": "u", "demand": {"memory": 1}, "tasks": 0}, {"name": "v", "demand": {"cpu": 1}}]"#,
@@ -79,7 +79,7 @@ fn a_user_without_tasks() {
 }
 
 #[test]
-fn servers_without_capacity() {
+fn certifies_servers_without_capacity() {
     every_mechanism_is_certified(&problem(
         r#"[{"name": "a", "capacity": {}}]"#,
         r#"[{"name": "u", "demand": {"memory": 1}}]"#,
@@ -92,7 +92,7 @@ fn servers_without_capacity() {
 }
 
 #[test]
-fn nobody() {
+fn certifies_a_problem_without_users() {
     let folder = problem(r#"[{"name": "a", "capacity": {"cpu": 10}}]"#, "[]");
     let output =
         folder.run(&["solve", "problem.json", "-m", "drfh", "--exact", "--format", "json"]).ends_with(0);
@@ -110,7 +110,7 @@ const HUGE: &str = r#"[{"name": "a", "count": 1000000000000, "capacity": {"cpu":
                        {"name": "b", "capacity": {"cpu": 3, "memory": 2}}]"#;
 
 #[test]
-fn a_trillion_servers_and_weights_far_apart() {
+fn certifies_a_trillion_servers_and_weights_far_apart() {
     let folder = problem(
         HUGE,
         r#"[{"name": "u", "demand": {"cpu": 1, "memory": 3}, "weight": 1000000000},
@@ -121,7 +121,7 @@ fn a_trillion_servers_and_weights_far_apart() {
 }
 
 #[test]
-fn weights_far_apart_in_floating_point() {
+fn floating_point_is_honest_for_weights_far_apart() {
     floating_point_is_honest(&problem(
         r#"[{"name": "a", "count": 1000000000, "capacity": {"cpu": 10, "memory": 20}},
             {"name": "b", "capacity": {"cpu": 3, "memory": 2}}]"#,
@@ -132,7 +132,7 @@ fn weights_far_apart_in_floating_point() {
 }
 
 #[test]
-fn a_trillion_servers_in_floating_point() {
+fn floating_point_is_honest_for_a_trillion_servers() {
     floating_point_is_honest(&problem(
         HUGE,
         r#"[{"name": "u", "demand": {"cpu": 1, "memory": 3}}, {"name": "v", "demand": {"cpu": 2, "memory": 1}},
@@ -141,7 +141,7 @@ fn a_trillion_servers_in_floating_point() {
 }
 
 #[test]
-fn memory_in_bytes_in_floating_point() {
+fn floating_point_is_honest_for_memory_in_bytes() {
     floating_point_is_honest(&problem(
         r#"[{"name": "a", "count": 5000, "capacity": {"cpu": 96, "memory": 824633720832}},
             {"name": "b", "count": 3, "capacity": {"cpu": 0.5, "memory": 1073741824}}]"#,
@@ -153,7 +153,7 @@ fn memory_in_bytes_in_floating_point() {
 
 /// Numbers have the largest accepted length. A certificate that is written can be read.
 #[test]
-fn four_hundred_digits() {
+fn certificates_with_four_hundred_digits_are_readable() {
     let digits = "7".repeat(398);
     let users = format!(
         r#"[{{"name": "u", "demand": {{"cpu": 0.{digits}, "memory": 3}}}},
@@ -169,7 +169,7 @@ fn four_hundred_digits() {
 /// Numbers outside the range of doubles give an exact answer, or an error that does not name the file as the
 /// cause.
 #[test]
-fn exponents_of_four_hundred() {
+fn exponents_of_four_hundred_are_solved_or_refused() {
     let folder = problem(
         r#"[{"name": "a", "capacity": {"cpu": 1e400, "memory": 20}}, {"name": "b", "capacity": {"cpu": 1e-400, "memory": 2}}]"#,
         r#"[{"name": "u", "demand": {"cpu": 1e-399, "memory": 3}}, {"name": "v", "demand": {"cpu": 1e400, "memory": 1}},
@@ -185,7 +185,7 @@ fn exponents_of_four_hundred() {
 }
 
 #[test]
-fn a_weight_beyond_double_precision() {
+fn floating_point_is_honest_for_a_weight_beyond_doubles() {
     let text = FIGURE_1.replace("\"name\": \"user 1\"", "\"name\": \"user 1\", \"weight\": 1e-400");
     floating_point_is_honest(&Folder::with(&text));
 }
@@ -193,7 +193,7 @@ fn a_weight_beyond_double_precision() {
 /// An allocation from floating point uses all capacity up to rounding. The explanation must not tell a
 /// blocked user that it could have more tasks, nor a satisfied user that it lacks tasks.
 #[test]
-fn an_explanation_sees_through_rounding() {
+fn explanations_ignore_rounding_errors() {
     let folder = Folder::with(common::ONE_SERVER);
     for exact in [true, false] {
         folder.solve("drfh", exact, "a.json");

@@ -15,12 +15,12 @@ const ANYWHERE: &str = r#"{
   "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]
 }"#;
 
-fn given(folder: &Folder, tasks: &Value) {
+fn write_allocation(folder: &Folder, tasks: &Value) {
     folder.write("given.json", json!({"kind": "allocation", "tasks": tasks}).to_string());
 }
 
 #[test]
-fn a_comparison_is_one_table_for_programs() {
+fn compare_writes_one_csv_table() {
     let folder = Folder::with(CONSTRAINED);
     let compare = ["compare", "problem.json", "-m", "drfh", "-m", "ps-dsf", "--format", "csv"];
     let text = folder.run(&compare).ends_with(0).stdout;
@@ -64,7 +64,7 @@ fn tables_are_tabular_in_latex() {
 }
 
 #[test]
-fn decimals_stand_beside_fractions() {
+fn decimals_are_written_next_to_fractions() {
     let folder = Folder::with(CONSTRAINED);
     let solve = ["solve", "problem.json", "-m", "drfh"];
     folder.run(&[&solve[..], &["-o", "plain.json"]].concat()).ends_with(0);
@@ -118,7 +118,7 @@ fn results_have_pictures() {
 }
 
 #[test]
-fn what_was_given_has_an_exact_answer_beside_it() {
+fn polish_adds_an_exact_answer_to_the_given_one() {
     let folder = Folder::with(ANYWHERE);
     // The given allocation has the rounding errors of a solver, and a different placement.
     given(&folder, &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}));
@@ -159,10 +159,11 @@ fn what_was_given_has_an_exact_answer_beside_it() {
     folder.write("i.json", r#"{"kind": "allocation", "tasks": {"a": {"s": 1}, "b": {"s": 1}}}"#);
     let irrational =
         ["certify", "irrational.json", "i.json", "--axiom", "feasible", "--polish", "proportional"];
-    let said = folder.run(&irrational).ends_with(0).stdout;
+    let output_text = folder.run(&irrational).ends_with(0).stdout;
     assert!(
-        said.contains("proportional: an answer close to its optimum") && said.contains("it is within"),
-        "{said}"
+        output_text.contains("proportional: an answer close to its optimum")
+            && output_text.contains("it is within"),
+        "{output_text}"
     );
     // PS-DSF constrains more than the totals of users.
     let found = folder.run(&[&polish[..], &["ps-dsf", "--format", "json"]].concat()).ends_with(0).json();
@@ -170,9 +171,9 @@ fn what_was_given_has_an_exact_answer_beside_it() {
 }
 
 #[test]
-fn polishing_refuses_what_it_cannot_do() {
+fn polish_refuses_unsupported_mechanisms_and_problems() {
     let folder = Folder::with(ANYWHERE);
-    given(&folder, &json!({"a": {"s": 10}, "b": {"t": 10}}));
+    write_allocation(&folder, &json!({"a": {"s": 10}, "b": {"t": 10}}));
     let certify = |more: &[&str]| folder.run(&[&["certify", "problem.json", "given.json"], more].concat());
     certify(&["--polish", "dfrh"]).fails_with(2, "drfh");
     certify(&["--polish", "alpha"]).fails_with(2, "alpha");

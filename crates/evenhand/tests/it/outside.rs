@@ -48,7 +48,7 @@ fn bench(folder: &Folder, solver: &str, more: &[&str]) -> Command {
 }
 
 #[test]
-fn no_program_from_outside_outlives_the_bench() {
+fn no_external_program_outlives_the_bench() {
     let folder = Folder::with(FIGURE_1);
     let temporary = folder.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -71,7 +71,7 @@ fn no_program_from_outside_outlives_the_bench() {
 }
 
 #[test]
-fn no_program_from_outside_outlives_its_time_or_its_shell() {
+fn no_external_program_outlives_its_time_limit_or_shell() {
     let folder = Folder::with(FIGURE_1);
     // The time limit of the run ends the programs.
     let mut late = bench(&folder, &runaway(40_050), &["--seconds", "0.3", "--format", "json"]);
@@ -90,7 +90,7 @@ fn no_program_from_outside_outlives_its_time_or_its_shell() {
 
 /// Only the end of standard error is stored, and a program that fills its folder is ended.
 #[test]
-fn what_programs_from_outside_print_and_write_is_bounded() {
+fn outputs_of_external_programs_are_bounded() {
     let folder = Folder::with(FIGURE_1);
     let temporary = folder.path().join("temporary");
     std::fs::create_dir(&temporary).unwrap();
@@ -103,8 +103,8 @@ fn what_programs_from_outside_print_and_write_is_bounded() {
         mine.map(|record| record["why"].as_str().unwrap_or_default().to_owned()).collect()
     };
     let loud = "mine=head -c 300000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo the end >&2; : {problem} {answer}; exit 5";
-    let said = run(loud);
-    assert!(!said.is_empty() && said.iter().all(|why| why == "exit status 5: the end"), "{said:?}");
+    let reasons = run(loud);
+    assert!(!reasons.is_empty() && reasons.iter().all(|why| why == "exit status 5: the end"), "{reasons:?}");
     let most = std::sync::atomic::AtomicU64::new(0);
     let done = std::sync::atomic::AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -115,9 +115,12 @@ fn what_programs_from_outside_print_and_write_is_bounded() {
                 std::thread::sleep(Duration::from_millis(2));
             }
         });
-        let said = run("mine=cat /dev/zero > {answer}; : {problem}");
+        let reasons = run("mine=cat /dev/zero > {answer}; : {problem}");
         done.store(true, Relaxed);
-        assert!(!said.is_empty() && said.iter().all(|why| why.contains("more than 512 MiB")), "{said:?}");
+        assert!(
+            !reasons.is_empty() && reasons.iter().all(|why| why.contains("more than 512 MiB")),
+            "{reasons:?}"
+        );
     });
     let most = most.into_inner();
     assert!(most < 2 << 30, "{} MiB", most >> 20);

@@ -57,7 +57,7 @@ fn ps_dsf_is_a_default_axiom_of_its_mechanisms() {
 }
 
 #[test]
-fn who_has_no_bottleneck_is_told_why() {
+fn explain_says_why_a_user_has_no_bottleneck() {
     let folder = Folder::with(TWO);
     folder.write(
         "a.json",
@@ -76,7 +76,7 @@ fn who_has_no_bottleneck_is_told_why() {
 }
 
 #[test]
-fn whole_tasks_on_single_servers() {
+fn whole_tasks_on_single_servers_are_judged() {
     let folder = Folder::with(KESIDIS);
     folder.write(
         "a.json",
@@ -107,7 +107,7 @@ fn whole_tasks_on_single_servers() {
 }
 
 #[test]
-fn better_whole_tasks_are_found_and_verified() {
+fn better_whole_tasks_are_computed_and_verified() {
     let judge = |problem: &str, placements: &str, status: i32| {
         let folder = Folder::with(problem);
         folder.write("a.json", format!(r#"{{"kind": "allocation", "placements": {placements}}}"#));
@@ -151,7 +151,7 @@ fn better_whole_tasks_are_found_and_verified() {
 
 /// A nearly empty cluster has free capacity for many tasks, and the output states for how many.
 #[test]
-fn how_many_more_tasks_fit() {
+fn reports_how_many_more_tasks_fit() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "count": 5565, "capacity": {"cpu": "21/10"}},
                     {"name": "b", "count": 3, "capacity": {"cpu": "1/2"}}],

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const CLUSTER: &str = include_str!("../../../../examples/cluster.json");
 const FRAGMENTED: &str = include_str!("../../../../examples/cluster-fragmented.json");
 
-fn with(snapshot: &str) -> Folder {
+fn folder_with_snapshot(snapshot: &str) -> Folder {
     let folder = Folder::new();
     folder.write("snap.json", snapshot);
     folder
@@ -20,8 +20,8 @@ fn plan(folder: &Folder, call: &str, status: i32) -> Value {
 }
 
 #[test]
-fn servers_for_a_job() {
-    let folder = with(CLUSTER);
+fn plans_the_cheapest_servers_for_a_job() {
+    let folder = folder_with_snapshot(CLUSTER);
     let found = plan(&folder, "--offer gpu-node=3/2 --until starts=training", 0);
     assert_eq!((&found["outcome"], &found["cheapest"]), (&json!("found"), &json!(true)));
     assert_eq!((&found["offers"][0]["add"], &found["price"]), (&json!(3), &json!("9/2")));
@@ -44,7 +44,7 @@ fn servers_for_a_job() {
     // 5 tasks with 4 GPUs and 9 tasks with 2 GPUs need 38 GPUs, and no GPU is free.
     assert_eq!(found["offers"][0]["add"], json!(5));
     // The task could start after a migration, but plans contain no migrations.
-    let fragmented = with(FRAGMENTED);
+    let fragmented = folder_with_snapshot(FRAGMENTED);
     let class = {
         let snapshot: Value = serde_json::from_str(FRAGMENTED).unwrap();
         snapshot["problem"]["servers"][0]["name"].as_str().unwrap().to_owned()
@@ -54,8 +54,8 @@ fn servers_for_a_job() {
 }
 
 #[test]
-fn a_limit_that_no_server_lifts() {
-    let folder = with(
+fn plan_names_a_limit_that_no_server_lifts() {
+    let folder = folder_with_snapshot(
         &CLUSTER
             .replace(r#"{"name": "research", "weight": 2}"#, r#"{"name": "research", "limit": {"gpu": 16}}"#),
     );
@@ -69,18 +69,18 @@ fn a_limit_that_no_server_lifts() {
 }
 
 #[test]
-fn servers_that_can_go() {
-    let folder = with(CLUSTER);
+fn plan_lists_removable_servers() {
+    let folder = folder_with_snapshot(CLUSTER);
     let found = plan(&folder, "--removable", 1);
     assert_eq!((&found["alone"], &found["answer"]), (&json!([]), &json!("No server can go.")));
-    let folder = with(include_str!("../../../../examples/cluster-idle.json"));
+    let folder = folder_with_snapshot(include_str!("../../../../examples/cluster-idle.json"));
     let text = folder.run(&["plan", "snap.json", "--removable"]).ends_with(0);
     assert!(text.stdout.starts_with("1 server can go: n2."), "{}", text.stdout);
 }
 
 #[test]
-fn wrong_input() {
-    let folder = with(CLUSTER);
+fn refuses_wrong_arguments() {
+    let folder = folder_with_snapshot(CLUSTER);
     for (call, expected) in [
         ("plan snap.json", "--offer"),
         ("plan snap.json --offer gpu-node", "--until"),

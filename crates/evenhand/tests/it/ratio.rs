@@ -14,7 +14,7 @@ const SMALL: &str = r#"{"kind": "reservation-problem", "resources": ["cpu"],
              {"name": "b", "demand": {"cpu": 2}, "reward": 3, "load": 2}]}"#;
 
 #[test]
-fn the_introduction_of_the_paper() {
+fn reproduces_the_introduction_of_the_paper() {
     let cases = golden::cases("vm.intro.");
     for case in cases {
         let folder = Folder::new();
@@ -45,7 +45,7 @@ fn the_introduction_of_the_paper() {
 /// The certificate for the example of the paper's introduction contains proofs by tables. With `--trees` it
 /// contains only trees.
 #[test]
-fn trees_in_place_of_tables() {
+fn trees_replace_tables_in_certificates() {
     let folder = Folder::new();
     let text = golden::reservation(&golden::case("vm.gpa.limit"), "20", None);
     let methods = |options: &[&str]| {
@@ -64,7 +64,7 @@ fn trees_in_place_of_tables() {
 }
 
 #[test]
-fn whole_servers_as_in_an_independent_implementation() {
+fn whole_servers_agree_with_an_independent_implementation() {
     let case = golden::case("vm.gpa.limit");
     for servers in ["20", "100", "500", "2000", "10000"] {
         let folder = Folder::new();
@@ -81,7 +81,7 @@ fn whole_servers_as_in_an_independent_implementation() {
 }
 
 #[test]
-fn the_worst_of_four_types() {
+fn four_types_attain_the_published_infimum() {
     let case = golden::case("vm.worst4.infimum");
     // The loads of THEORY section 8, for which the exact infimum is attained.
     let loads = [(48, 13), (18, 13), (3, 1), (2, 1)].map(Rational::from);
@@ -93,7 +93,7 @@ fn the_worst_of_four_types() {
 }
 
 #[test]
-fn pools_tables_and_files() {
+fn writes_ratios_of_pools_as_table_json_and_files() {
     let folder = Folder::new();
     folder.write("p.json", SMALL);
     let json = folder.run(&["ratio", "p.json", "--format", "json"]).ends_with(0).json();
@@ -121,7 +121,7 @@ fn pools_tables_and_files() {
 }
 
 #[test]
-fn nothing_to_earn() {
+fn reports_problems_with_no_reward_to_earn() {
     let folder = Folder::new();
     for (from, to) in [("\"load\": \"1/2\"", "\"load\": 0"), ("\"reward\": 5", "\"reward\": 0")] {
         let other = if from.contains("load") {
@@ -140,7 +140,7 @@ fn nothing_to_earn() {
 }
 
 #[test]
-fn wrong_input() {
+fn refuses_wrong_problems_and_options() {
     let folder = Folder::new();
     let wrong = [
         SMALL.replace("\"cpu\": 3}, \"reward\": 5", "\"cpu\": 30}, \"reward\": 5"),

@@ -26,7 +26,7 @@ fn exact(value: &Value) -> Rational {
 /// The proof of a negative answer consists of two loads, with certificates of the rewards of greedy packing
 /// that the kernel accepts.
 #[test]
-fn no_is_two_loads_with_their_certificates() {
+fn two_certified_loads_refute_monotonicity() {
     let folder = Folder::with(FALLING);
     let run = folder.run(&["ratio", "problem.json", "--monotone", "-o", "proof", "--format", "json"]);
     let found = run.ends_with(1).json();
@@ -57,7 +57,7 @@ fn no_is_two_loads_with_their_certificates() {
 /// The proof of a positive answer lists every order in which types can run out. Its derivatives follow from
 /// its configurations.
 #[test]
-fn yes_is_every_order_with_its_derivatives() {
+fn derivatives_of_every_order_prove_monotonicity() {
     let folder = Folder::with(TWO);
     let found = folder.run(&["ratio", "problem.json", "--monotone", "--format", "json"]).ends_with(0).json();
     assert_eq!((&found["monotone"], &found["counterexample"]), (&json!(true), &Value::Null));
@@ -98,7 +98,7 @@ fn yes_is_every_order_with_its_derivatives() {
 }
 
 #[test]
-fn wrong_calls() {
+fn refuses_wrong_arguments() {
     let folder = Folder::with(TWO);
     folder.run(&["ratio", "problem.json", "--monotone", "--worst-load"]).fails(2);
     folder.run(&["ratio", "problem.json", "--monotone", "--sweep", "0:1:2"]).fails(2);

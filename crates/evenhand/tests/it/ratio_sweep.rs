@@ -13,7 +13,7 @@ const LINE: &str = r#"{"kind": "reservation-problem", "resources": ["x"],
              {"name": "b", "demand": {"x": 1}, "reward": 1, "load": 1}]}"#;
 
 #[test]
-fn figure_2() {
+fn sweep_reproduces_figure_2() {
     let cases = golden::cases("vm.loadsweep.");
     assert!(cases.len() > 2);
     for case in cases {
@@ -45,7 +45,7 @@ fn figure_2() {
 }
 
 #[test]
-fn table_json_and_plot() {
+fn sweep_writes_table_json_and_plot() {
     let folder = Folder::new();
     folder.write("p.json", LINE);
     let run = folder.run(&["ratio", "p.json", "--sweep", "0:3/2:4", "--format", "json"]).ends_with(0);
@@ -71,7 +71,7 @@ fn table_json_and_plot() {
 }
 
 #[test]
-fn where_there_is_no_critical_load() {
+fn sweep_handles_a_missing_critical_load() {
     let folder = Folder::new();
     // The best configuration contains a type whose load is 0.
     folder.write("p.json", LINE.replacen("\"load\": 1", "\"load\": 0", 1));
@@ -112,7 +112,7 @@ fn a_long_sweep_has_all_points() {
 }
 
 #[test]
-fn wrong_input() {
+fn refuses_wrong_ranges_and_outputs() {
     let folder = Folder::new();
     folder.write("p.json", LINE);
     for range in [

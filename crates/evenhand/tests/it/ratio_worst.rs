@@ -40,7 +40,7 @@ fn assert_infimum(text: &str, expected: &Value) {
 }
 
 #[test]
-fn four_types_in_several_orders() {
+fn four_types_have_the_golden_infimum_in_every_order() {
     let case = golden::case("vm.worst4.infimum");
     let (items, expected) = (&case["inputs"]["items"], &case["expected"]);
     assert_infimum(&in_order(items, &[0, 1, 2, 3]), &expected["inf_ratio"]);
@@ -51,7 +51,7 @@ fn four_types_in_several_orders() {
 }
 
 #[test]
-fn six_types_of_the_paper() {
+fn six_types_of_the_paper_have_the_golden_infimum() {
     let case = golden::case("vm.table1.infimum");
     for entry in case["expected"].as_array().unwrap() {
         assert_infimum(&in_order(&entry["items"], &[0, 1, 2, 3, 4, 5]), &entry["inf_ratio"]);
@@ -59,7 +59,7 @@ fn six_types_of_the_paper() {
 }
 
 #[test]
-fn table_json_and_files() {
+fn worst_load_writes_table_json_and_files() {
     let folder = Folder::new();
     folder.write("p.json", PAIR);
     let json = folder.run(&["ratio", "p.json", "--worst-load", "--format", "json"]).ends_with(0);
@@ -91,7 +91,7 @@ fn table_json_and_files() {
 }
 
 #[test]
-fn optimal_packing_and_nothing_to_earn() {
+fn reports_optimal_packing_and_nothing_to_earn() {
     let folder = Folder::new();
     // The example of the paper's introduction: two halves that fit together leave no free capacity.
     let introduction = r#"{"kind": "reservation-problem", "resources": ["x", "y"],
@@ -117,7 +117,7 @@ fn optimal_packing_and_nothing_to_earn() {
 }
 
 #[test]
-fn stated_configurations() {
+fn worst_load_uses_stated_configurations() {
     let text = r#"{"kind": "reservation-problem", "configurations": [{"a": 1, "b": 1, "c": 2}, {"a": 3, "b": 1, "c": 1}],
         "jobs": [{"name": "a", "reward": "8/3"}, {"name": "b", "reward": "5/3"}, {"name": "c", "reward": "7/3"}]}"#;
     let folder = Folder::new();
@@ -127,7 +127,7 @@ fn stated_configurations() {
 }
 
 #[test]
-fn wrong_input() {
+fn refuses_wrong_problems_and_options() {
     let folder = Folder::new();
     let second = "\"y\": 8}}, {\"name\": \"other\", \"capacity\": {\"x\": 9, \"y\": 9}}]";
     folder.write("p.json", PAIR.replace("\"y\": 8}}]", second));

@@ -17,7 +17,7 @@ fn field<'t>(text: &'t str, key: &str) -> &'t str {
 }
 
 #[test]
-fn readme_and_citation_file_cite_the_same() {
+fn readme_and_citation_file_agree() {
     let read =
         |name| std::fs::read_to_string(format!("{}/../../{name}", env!("CARGO_MANIFEST_DIR"))).unwrap();
     let (readme, citation) = (read("README.md"), read("CITATION.cff"));

@@ -24,7 +24,7 @@ fn the_page_is_written_and_the_comparison_printed() {
 
 /// Every result can be written as a page. The page of `compare` is equal to the page of `report`.
 #[test]
-fn results_are_pages_too() {
+fn every_result_can_be_a_page() {
     let folder = Folder::with(PROBLEM);
     let html =
         |arguments: &[&str]| folder.run(&[arguments, &["--format", "html"]].concat()).ends_with(0).stdout;
@@ -39,7 +39,7 @@ fn results_are_pages_too() {
 }
 
 #[test]
-fn allocations_of_others_are_columns() {
+fn given_allocations_are_columns() {
     let folder = Folder::with(PROBLEM);
     folder.write(
         "theirs.json",
@@ -52,7 +52,7 @@ fn allocations_of_others_are_columns() {
 }
 
 #[test]
-fn wrong_input_leaves_no_page() {
+fn wrong_input_writes_no_page() {
     let folder = Folder::with(PROBLEM);
     folder.write("bad.json", r#"{"kind": "allocation-problem", "resources": [}"#);
     for call in [
@@ -75,7 +75,7 @@ fn wrong_input_leaves_no_page() {
 /// If there is too little processor time for all columns, the finished columns are written and the missing
 /// columns are named.
 #[test]
-fn columns_that_are_done_are_written() {
+fn finished_columns_are_written_at_the_time_limit() {
     let list = |of: &dyn Fn(usize) -> String, count| (0..count).map(of).collect::<Vec<_>>().join(", ");
     let user = |n| format!(r#"{{"name": "u{n}", "demand": {{"a": {}, "b": {}}}}}"#, n % 7 + 1, n % 11 + 1);
     let server =
@@ -100,7 +100,7 @@ fn columns_that_are_done_are_written() {
 
 /// `compare -o` writes the page of `report`, and also prints its usual output.
 #[test]
-fn a_comparison_has_that_page_too() {
+fn compare_writes_the_page_of_report() {
     let folder = Folder::with(PROBLEM);
     let call = ["compare", "problem.json", "-m", "drfh", "-m", "tsf"];
     let printed = folder.run(&call).ends_with(0).stdout;

@@ -22,7 +22,7 @@ fn fits(schema: &jsonschema::Validator, text: &str) {
 }
 
 #[test]
-fn what_is_written_fits() {
+fn written_documents_fit_their_schemas() {
     let (problems, allocations, certificates) =
         (schema("allocation-problem"), schema("allocation"), schema("certificate"));
     for text in [FIGURE_1, FIGURE_1_RESPELLED, ONE_SERVER, CONSTRAINED] {
@@ -40,7 +40,7 @@ fn what_is_written_fits() {
 }
 
 #[test]
-fn with_warnings_too() {
+fn allocations_with_warnings_fit_their_schema() {
     let folder = Folder::with(
         r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 1}}], "users": [{"name": "u", "demand": {"gpu": 1}}]}"#,
@@ -52,7 +52,7 @@ fn with_warnings_too() {
 }
 
 #[test]
-fn what_is_imported_fits() {
+fn imported_problems_fit_their_schema() {
     let folder = Folder::new();
     folder.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\na,32000,1024,8,T4\n");
     folder.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,1,460\n");
@@ -61,7 +61,7 @@ fn what_is_imported_fits() {
 }
 
 #[test]
-fn every_schema_is_one() {
+fn every_schema_is_a_valid_json_schema() {
     let names = Folder::new().run(&["schema", "--format", "json"]).ends_with(0).json();
     for name in names["names"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()) {
         let schema = schema(name);
@@ -247,7 +247,7 @@ fn every_kind_of_document_fits_its_schema() {
 /// Numbers outside the range of doubles cause an error, and no document contains null instead of such a
 /// number.
 #[test]
-fn no_number_is_null() {
+fn numbers_are_never_null() {
     let folder = Folder::new();
     let reservation = RESERVATION.replace(r#""reward": "6""#, r#""reward": 1.8e308"#);
     folder.write("s.json", admission().replace(RESERVATION, &reservation));
@@ -304,7 +304,7 @@ const GROUPS: &str = r#"{"kind": "allocation-problem", "resources": ["cpu"],
 
 /// Each gain is exact, a bound on an irrational number, or missing with a reason.
 #[test]
-fn what_one_more_unit_brings_fits() {
+fn gains_of_one_more_unit_fit_their_schema() {
     let folder = Folder::with(FIGURE_1);
     let schema = schema("explanation");
     let explained = |solve: &[&str]| -> Value {
@@ -333,7 +333,7 @@ const RESERVATION: &str = r#"{"kind": "reservation-problem", "resources": ["cpu"
              {"name": "big", "demand": {"cpu": "30", "memory": 32}, "reward": "9", "load": "2"}]}"#;
 
 #[test]
-fn the_examples_fit() {
+fn examples_fit_their_schemas() {
     let (problems, reservations) = (schema("allocation-problem"), schema("reservation-problem"));
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples");
     let mut seen = 0;
@@ -369,7 +369,7 @@ fn the_examples_fit() {
 }
 
 #[test]
-fn what_is_said_of_groups_fits() {
+fn documents_about_groups_fit_their_schemas() {
     let folder = Folder::with(
         r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "pool", "capacity": {"cpu": 10, "gpu": 10}}],

@@ -55,8 +55,8 @@ fn lines(text: &str) -> String {
 fn shows(page: &str, said: &str) -> bool {
     let (page, said): (Vec<&str>, Vec<&str>) = (page.lines().collect(), said.lines().collect());
     let parts: Vec<&[&str]> = page.split(|line| *line == "...").collect();
-    let [first, between @ .., last] = parts.as_slice() else { return page == said };
-    let Some(mut rest) = said.strip_prefix(*first) else { return false };
+    let [first, between @ .., last] = parts.as_slice() else { return page == output_text };
+    let Some(mut rest) = output_text.strip_prefix(*first) else { return false };
     for part in between.iter().filter(|part| !part.is_empty()) {
         let Some(at) = rest.windows(part.len()).position(|lines| lines == *part) else { return false };
         rest = &rest[at + part.len()..];
@@ -129,26 +129,27 @@ fn run(page: &str, runs: Vec<(String, Option<String>)>) {
             .current_dir(if command.contains(" grid.json") { &sweeps } else { folder.path() })
             .output()
             .unwrap();
-        let said = String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
+        let output_text =
+            String::from_utf8(output.stderr).unwrap() + &String::from_utf8(output.stdout).unwrap();
         match printed {
             Some(printed) => assert!(
-                shows(&lines(&printed), &lines(&said)),
-                "{page}: {command} says\n{said}\nand the page shows\n{printed}"
+                shows(&lines(&printed), &lines(&output_text)),
+                "{page}: {command} says\n{output_text}\nand the page shows\n{printed}"
             ),
-            None => assert!(output.status.success(), "{page}: {command}: {said}"),
+            None => assert!(output.status.success(), "{page}: {command}: {output_text}"),
         }
     }
 }
 
 #[test]
-fn lines_may_be_left_out() {
-    let said = "a\nb\nc\nd";
-    for page in [said, "a\n...\nd", "...\nc\nd", "a\nb\n...", "a\n...\nc\n...", "..."] {
-        assert!(shows(page, said), "{page}");
+fn dots_stand_for_omitted_lines() {
+    let output_text = "a\nb\nc\nd";
+    for page in [output_text, "a\n...\nd", "...\nc\nd", "a\nb\n...", "a\n...\nc\n...", "..."] {
+        assert!(shows(page, output_text), "{page}");
     }
     for page in ["a\nb\nc", "b\n...", "...\nc", "a\n...\nx\n...\nd", "a\n...\nd\ne", "a\nb\nc\nd\n...\nd\ne"]
     {
-        assert!(!shows(page, said), "{page}");
+        assert!(!shows(page, output_text), "{page}");
     }
 }
 
@@ -188,7 +189,7 @@ fn the_pages_of_docs() {
 
 /// The problems and programs on pages are files of examples/ with the same text.
 #[test]
-fn files_that_are_shown_are_there() {
+fn shown_files_exist_in_examples() {
     for (page, file) in [
         ("README.md", "two-servers.json"),
         ("README.md", "first_allocation.rs"),

@@ -83,7 +83,7 @@ fn refused(output: &Output) -> String {
 }
 
 #[test]
-fn what_is_missing_is_installed_by_the_package_manager_that_is_there() {
+fn the_available_package_manager_installs_missing_tools() {
     for (manager, command) in [
         ("dnf", "dnf install -y gcc gcc-c++ make cmake m4"),
         ("apk", "apk add gcc musl-dev g++ make cmake m4"),
@@ -108,7 +108,7 @@ fn what_is_missing_is_installed_by_the_package_manager_that_is_there() {
 
 /// The script runs Homebrew without root, and does not ask it for the tools that Apple provides.
 #[test]
-fn on_macos_brew_installs() {
+fn brew_installs_missing_tools_on_macos() {
     let machine = Machine::new("1.95.0-nightly");
     machine.manager("brew");
     std::fs::remove_file(machine.at("bin/uname")).unwrap();
@@ -136,7 +136,7 @@ fn packages_are_named_for_other_systems() {
 }
 
 #[test]
-fn rust_that_is_missing_or_too_old_is_said_with_the_version_needed() {
+fn reports_missing_or_old_rust_with_the_needed_version() {
     let why = refused(&Machine::new("1.88.0").set_up(&[]));
     assert!(why.contains("Rust 1.89 or later is needed, and rustc 1.88.0"), "{why}");
     for tool in ["cargo", "rustc"] {

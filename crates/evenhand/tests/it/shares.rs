@@ -13,7 +13,7 @@ const SHARED: &str = r#"{"kind": "allocation-problem", "resources": ["gpu"],
               {"name": "y", "group": "b", "demand": {"gpu": 1}}]}"#;
 
 #[test]
-fn a_rule_says_what_it_leaves_out_of_the_share() {
+fn rules_name_resources_left_out_of_the_share() {
     let folder = Folder::with(SHARED);
     folder.run(&["solve", "problem.json", "-m", "tree", "-o", "a.json"]).ends_with(0);
     for (rule, left_out) in [
@@ -25,8 +25,8 @@ fn a_rule_says_what_it_leaves_out_of_the_share() {
             &["solve", "problem.json", "-m", "tree", "--rule", rule][..],
             &["explain", "problem.json", "a.json", "--levels", "--rule", rule],
         ] {
-            let said = folder.run(command).ends_with(0).stderr;
-            assert!(said.contains(left_out), "{command:?}: {said}");
+            let warning = folder.run(command).ends_with(0).stderr;
+            assert!(warning.contains(left_out), "{command:?}: {warning}");
         }
     }
     let own = folder.run(&["solve", "problem.json", "-m", "tree"]).ends_with(0);
@@ -54,7 +54,7 @@ fn the_root_is_listed_first() {
 /// On a class that is shared by time, the share of a user is its fraction of the time, whatever the sum of
 /// its demands.
 #[test]
-fn on_a_class_that_is_shared_by_time_shares_are_of_time() {
+fn shares_of_time_shared_classes_are_fractions_of_time() {
     let folder = Folder::with(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4}}],

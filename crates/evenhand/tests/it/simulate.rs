@@ -44,7 +44,7 @@ fn a_run_is_printed_and_written() {
 }
 
 #[test]
-fn a_series_may_be_parquet() {
+fn a_series_can_be_written_as_parquet() {
     let folder = Folder::new();
     folder.write("scenario.json", SCENARIO);
     folder.run(&["simulate", "scenario.json", "-o", "results", "--series", "parquet"]).ends_with(0);
@@ -76,7 +76,7 @@ fn replications_do_not_depend_on_threads() {
 }
 
 #[test]
-fn an_interrupted_run_goes_on_from_its_checkpoint() {
+fn an_interrupted_run_resumes_from_its_checkpoint() {
     let folder = Folder::new();
     folder.write("scenario.json", SCENARIO);
     let whole = folder.run(&["simulate", "scenario.json", "--format", "json"]).ends_with(0).stdout;
@@ -96,7 +96,7 @@ fn an_interrupted_run_goes_on_from_its_checkpoint() {
 }
 
 #[test]
-fn what_is_wrong_ends_with_two() {
+fn wrong_scenarios_end_with_status_2() {
     let folder = Folder::new();
     let wrong = [
         (SCENARIO.replace("\"at\": 3", "\"at\": -3"), "users[1].jobs[0].at: found -3"),
@@ -157,7 +157,7 @@ const TABLE: &str = r#"{"kind": "scenario", "resources": ["gpu"], "policy": {"tr
     "users": [{"name": "x", "gang": 2, "demand": {"gpu": 1}}, {"name": "y", "demand": {"gpu": 2}}]}"#;
 
 #[test]
-fn a_trace_that_is_wrong_is_named_with_row_and_column() {
+fn errors_in_traces_name_row_and_column() {
     let folder = Folder::new();
     folder.write("scenario.json", TABLE);
     let head = "time,user,tasks,duration\n";
@@ -198,7 +198,7 @@ fn a_trace_that_is_wrong_is_named_with_row_and_column() {
 }
 
 #[test]
-fn servers_come_and_go() {
+fn servers_are_added_and_removed_during_a_run() {
     let folder = Folder::new();
     let text = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "horizon": 20, "every": 1,
         "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4}}],
@@ -357,7 +357,7 @@ fn a_reservation_is_simulated_from_its_file() {
 /// Small files whose runs would never end or would fill the memory are refused with the position of the
 /// error. Other small files end.
 #[test]
-fn small_scenarios_end() {
+fn small_scenarios_terminate() {
     let folder = Folder::new();
     let of = |policy: &str, user: &str, rest: &str| {
         format!(
@@ -441,9 +441,9 @@ const BY_USAGE: &str = include_str!("../../../../examples/half-life.json");
 fn half_lives_of_past_usage_are_compared() {
     let folder = Folder::with(BY_USAGE);
     let call = ["simulate", "problem.json", "--half-life", "1h,7d,none"];
-    let said = folder.run(&call).ends_with(0).stdout;
-    assert!(said.starts_with("The half-life matters most to weekly: its tasks wait"), "{said}");
-    assert!(said.contains("a half-life of 7d") || said.contains("no decay"), "{said}");
+    let printed = folder.run(&call).ends_with(0).stdout;
+    assert!(printed.starts_with("The half-life matters most to weekly: its tasks wait"), "{printed}");
+    assert!(printed.contains("a half-life of 7d") || printed.contains("no decay"), "{printed}");
     let json = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(json["half_lives"][0]["half_life"], 3600.0);
     assert!(json["half_lives"][2]["half_life"].is_null());
@@ -480,7 +480,7 @@ fn half_lives_of_past_usage_are_compared() {
 }
 
 #[test]
-fn the_history_of_a_run_is_judged_as_a_real_one() {
+fn verdict_judges_the_history_of_a_simulated_run() {
     let folder = Folder::with(BY_USAGE);
     folder.run(&["simulate", "problem.json", "-o", "out", "--history"]).ends_with(0);
     let history = "out/history.csv";
@@ -494,6 +494,6 @@ fn the_history_of_a_run_is_judged_as_a_real_one() {
             summary["runs"][0]["users"][queue["queue"].as_str().unwrap()]["usage"].as_f64().unwrap();
         assert!((simulated / exact.to_f64() - 1.0).abs() < 1e-6, "{queue} {simulated}");
     }
-    let said = folder.run(&["verdict", history, "--window", "7d"]).ends_with(0).stdout;
-    assert!(said.contains("The history covers all of the 7 d before 1814400 s."), "{said}");
+    let printed = folder.run(&["verdict", history, "--window", "7d"]).ends_with(0).stdout;
+    assert!(printed.contains("The history covers all of the 7 d before 1814400 s."), "{printed}");
 }

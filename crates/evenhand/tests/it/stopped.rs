@@ -6,15 +6,15 @@ use serde_json::json;
 
 const STOPPED: &str = include_str!("../../../../examples/cluster-stopped.json");
 
-fn with(snapshot: &str) -> Folder {
+fn folder_with_snapshot(snapshot: &str) -> Folder {
     let folder = Folder::new();
     folder.write("snap.json", snapshot);
     folder
 }
 
 #[test]
-fn for_whom_and_whether_fewer_are_enough() {
-    let folder = with(STOPPED);
+fn explains_stops_and_whether_fewer_suffice() {
+    let folder = folder_with_snapshot(STOPPED);
     let call = ["explain", "snap.json", "--stopped", "team/web", "--format", "json"];
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["by"], &found["by_queue"]), (&json!("team/train"), &json!("research")));
@@ -33,12 +33,12 @@ fn for_whom_and_whether_fewer_are_enough() {
     );
     // With a second node, no job needs to stop.
     let two = STOPPED.replace(r#""count": 1"#, r#""count": 2"#).replace(r#"["n1"]"#, r#"["n1", "n2"]"#);
-    let folder = with(&two);
+    let folder = folder_with_snapshot(&two);
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["replay"]["none_needed"], &found["replay"]["found"]), (&json!(true), &json!(null)));
     // A larger job needs both jobs to stop.
     let large = STOPPED.replacen(r#""demand": {"cpu": 8, "gpu": 4}"#, r#""demand": {"cpu": 8, "gpu": 8}"#, 1);
-    let folder = with(&large);
+    let folder = folder_with_snapshot(&large);
     let found = folder.run(&call).ends_with(0).json();
     assert_eq!((&found["replay"]["found"], &found["replay"]["least"]), (&json!(2), &json!(2)));
     let text = folder.run(&call[..4]).ends_with(0).stdout;
@@ -46,11 +46,11 @@ fn for_whom_and_whether_fewer_are_enough() {
 }
 
 #[test]
-fn wrong_names_say_what_to_do() {
-    let folder = with(STOPPED);
+fn errors_for_wrong_names_say_what_to_do() {
+    let folder = folder_with_snapshot(STOPPED);
     let stderr = folder.run(&["explain", "snap.json", "--stopped", "team/wep"]).ends_with(2).stderr;
     assert!(stderr.contains("team/web"), "{stderr}");
-    let folder = with(include_str!("../../../../examples/cluster.json"));
+    let folder = folder_with_snapshot(include_str!("../../../../examples/cluster.json"));
     let stderr = folder.run(&["explain", "snap.json", "--stopped", "x"]).ends_with(2).stderr;
     assert!(stderr.contains("the snapshot names no stopped task"), "{stderr}");
 }

@@ -81,7 +81,7 @@ fn times_are_decimals() {
 }
 
 #[test]
-fn an_audit_keeps_to_the_premises_that_are_named() {
+fn an_audit_respects_the_stated_premises() {
     let folder = Folder::new();
     let call = ["audit", "mechanism", "drfh", "--property", "population-monotone", "--format", "json"];
     let run = |more: &[&str]| folder.run(&[&call, more].concat()).ends_with(0).json();
@@ -108,7 +108,7 @@ fn an_audit_keeps_to_the_premises_that_are_named() {
 }
 
 #[test]
-fn lemma_1_fails_unless_ties_go_against_the_liar() {
+fn lemma_1_fails_unless_ties_are_broken_against_the_liar() {
     let folder = Folder::new();
     let found = folder.run(&["reproduce", "ps-dsf.lemma-1", "--format", "json"]).ends_with(0).json();
     let entry = &found["entries"][0];
@@ -122,7 +122,7 @@ fn lemma_1_fails_unless_ties_go_against_the_liar() {
 }
 
 #[test]
-fn the_user_that_changes_most_is_measured_by_what_it_would_have_alone() {
+fn polish_measures_changes_relative_to_tasks_alone() {
     let folder = Folder::new();
     let call = ["certify", &case("pol.json"), &case("pol.a.json"), "--polish", "drfh"];
     let text = folder.run(&call).stdout;
@@ -136,7 +136,7 @@ fn the_user_that_changes_most_is_measured_by_what_it_would_have_alone() {
 }
 
 #[test]
-fn a_number_that_is_not_whole_is_not_written_as_a_whole_one() {
+fn fractions_are_not_rounded_to_whole_numbers() {
     let folder = Folder::new();
     let text = folder.run(&["solve", "-m", "utilitarian", &case("f42.json")]).ends_with(0).stdout;
     let row = text.lines().find(|line| line.starts_with("A0")).unwrap();
@@ -163,7 +163,7 @@ fn one_more_unit_counts_resources_that_a_class_lacks() {
 }
 
 #[test]
-fn less_work_gives_the_same_answer_or_none() {
+fn a_smaller_work_limit_gives_the_same_answer_or_no_answer() {
     let folder = Folder::new();
     let solve = |work: &str| {
         folder.run(&["solve", "-m", "proportional", &case("work.json"), "--work", work, "--format", "json"])
@@ -234,7 +234,7 @@ fn the_gap_of_a_fair_sum_bounds_every_user() {
 }
 
 #[test]
-fn servers_that_know_old_totals_settle() {
+fn servers_with_stale_totals_converge() {
     for name in ["e4.json", "e6.json"] {
         let folder = Folder::new();
         let document = folder.run(&["simulate", &case(name), "--format", "json"]).ends_with(0).json();
@@ -244,7 +244,7 @@ fn servers_that_know_old_totals_settle() {
 }
 
 #[test]
-fn serving_by_the_least_gap_settles_where_resources_run_out_by_turns() {
+fn serving_by_the_least_gap_converges_if_resources_alternate() {
     let folder = Folder::new();
     folder.run(&["simulate", &case("lg.json"), "-o", "out"]).ends_with(0);
     let series = folder.read("out/series.csv");
@@ -260,7 +260,7 @@ fn serving_by_the_least_gap_settles_where_resources_run_out_by_turns() {
 }
 
 #[test]
-fn an_album_says_what_is_not_checked() {
+fn an_album_marks_unchecked_results() {
     let folder = Folder::new();
     let run = |arguments: &[&str]| {
         let data = folder.path().join("none");
@@ -281,7 +281,7 @@ fn an_album_says_what_is_not_checked() {
 }
 
 #[test]
-fn the_share_of_three_users_has_no_known_reason() {
+fn the_share_of_three_users_is_reported_as_unexplained() {
     let folder = Folder::new();
     let ids = ["drfh.figure-4.three-users", "simulation.drfh.figure-4.three-users"];
     let found = folder.run(&["reproduce", ids[0], ids[1], "--format", "json"]).ends_with(0).json();
@@ -306,7 +306,7 @@ fn contenders(document: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_program_named_like_a_contender_has_a_row_of_its_own() {
+fn a_program_named_like_a_contender_has_its_own_row() {
     let folder = Folder::new();
     folder.write(
         "answer.sh",
@@ -337,7 +337,7 @@ fn a_program_named_like_a_contender_has_a_row_of_its_own() {
 }
 
 #[test]
-fn fractions_are_no_whole_tasks() {
+fn fractions_do_not_count_as_whole_tasks() {
     let folder = Folder::new();
     let script = |tasks: &str| {
         format!(r#"echo '{{"kind": "allocation", "tasks": {{"a": {{"x": {tasks}}}}}}}' > "$1""#)
@@ -359,7 +359,7 @@ fn fractions_are_no_whole_tasks() {
 
 /// The time limit of a contender also applies to every exact answer about the user's own problem.
 #[test]
-fn questions_about_ones_own_problem_end() {
+fn questions_about_a_given_problem_terminate() {
     let folder = Folder::new();
     let bombs = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/defects/ps-dsf-40x40.json");
     let begun = std::time::Instant::now();

@@ -31,7 +31,7 @@ fn header(folder: &Folder, part: &str) -> String {
     json!({"kind": "sweep-part", "version": 1, "grid": summary["grid"], "part": part}).to_string() + "\n"
 }
 
-fn whole(folder: &Folder) -> String {
+fn whole_sweep(folder: &Folder) -> String {
     folder.run(&["sweep", "grid.json", "-o", "whole.jsonl"]).ends_with(0);
     folder.read("whole.jsonl")
 }
@@ -41,9 +41,9 @@ fn values(lines: &str) -> Vec<Value> {
 }
 
 #[test]
-fn lines_stand_in_the_order_of_the_grid() {
+fn lines_follow_the_order_of_the_grid() {
     let folder = with_grid(GRID);
-    let lines = whole(&folder);
+    let lines = whole_sweep(&folder);
     assert_eq!(folder.names(), ["a-1.json", "a-2.json", "grid.json", "whole.jsonl"]);
     let lines = values(&lines);
     assert_eq!(lines.len(), LINES);
@@ -69,9 +69,9 @@ fn lines_stand_in_the_order_of_the_grid() {
 }
 
 #[test]
-fn parts_are_the_whole() {
+fn shards_add_up_to_the_whole_sweep() {
     let folder = with_grid(GRID);
-    let whole = whole(&folder);
+    let whole = whole_sweep(&folder);
     assert_eq!(folder.run(&["sweep", "grid.json"]).ends_with(0).stdout, whole);
     assert_eq!(folder.run(&["sweep", "grid.json", "-o", "-", "--threads", "2"]).ends_with(0).stdout, whole);
     for parts in [1, 4, 7, 30] {
@@ -91,9 +91,9 @@ fn parts_are_the_whole() {
 }
 
 #[test]
-fn a_sweep_goes_on_behind_its_last_whole_line() {
+fn a_sweep_resumes_after_its_last_complete_line() {
     let folder = with_grid(GRID);
-    let (whole, header) = (whole(&folder), header(&folder, "1/1"));
+    let (whole, header) = (whole_sweep(&folder), header(&folder, "1/1"));
     let all = header.clone() + &whole;
     let ends = all.match_indices('\n').map(|(at, _)| at + 1);
     // The file is cut after a line, inside a line, before the line break of a line, and inside the header.
@@ -108,10 +108,10 @@ fn a_sweep_goes_on_behind_its_last_whole_line() {
 }
 
 #[test]
-fn a_sweep_that_is_killed_goes_on() {
+fn a_killed_sweep_resumes() {
     let weights: Vec<usize> = (1..=200).collect();
     let folder = with_grid(&GRID.replace("[1, \"7/2\"]", &format!("{weights:?}")));
-    let whole = whole(&folder);
+    let whole = whole_sweep(&folder);
     let mut kills = 0;
     for round in 0..40 {
         let mut child = folder.command(&["sweep", "grid.json", "-o", "l.jsonl", "--quiet"]);
@@ -128,9 +128,9 @@ fn a_sweep_that_is_killed_goes_on() {
 }
 
 #[test]
-fn what_belongs_to_another_sweep_is_not_continued() {
+fn refuses_to_continue_another_sweep() {
     let folder = with_grid(GRID);
-    let (whole, header) = (whole(&folder), header(&folder, "1/1"));
+    let (whole, header) = (whole_sweep(&folder), header(&folder, "1/1"));
     let lines: Vec<&str> = whole.lines().collect();
     let refused = |part: String, message: &str, more: &[&str]| {
         folder.write("l.jsonl.part", &part);
@@ -225,7 +225,7 @@ fn wrong_grids_are_refused_with_the_place() {
 }
 
 #[test]
-fn a_line_that_fails_is_no_end() {
+fn a_failing_line_does_not_end_the_sweep() {
     let folder = with_grid(
         r#"{"kind": "sweep", "problems": ["a-1.json", "missing.json", "wrong.json",
         {"kind": "allocation-problem", "resources": [], "servers": [], "users": 7}, "a-2.json"],
@@ -259,7 +259,7 @@ fn a_line_that_fails_is_no_end() {
 /// process. A new process continues the sweep.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_line_that_ends_the_process_is_no_end() {
+fn a_crashing_line_does_not_end_the_sweep() {
     let amounts = |of: usize, most: usize| json!({"a": of * 7 % most + 1, "b": of * 11 % most + 1, "c": of * 5 % most + 1});
     let large = json!({
         "kind": "allocation-problem",
@@ -279,7 +279,7 @@ fn a_line_that_ends_the_process_is_no_end() {
 }
 
 #[test]
-fn a_table_has_the_rows_of_the_lines() {
+fn a_parquet_table_has_the_same_rows_as_the_lines() {
     let folder = with_grid(GRID);
     folder.run(&["sweep", "grid.json", "-o", "l.parquet"]).ends_with(0);
     let bytes = std::fs::read(folder.path().join("l.parquet")).unwrap();
@@ -327,7 +327,7 @@ while read -r line; do bash -c "${command//\{\}/$line}" </dev/null || exit 1; do
 }
 
 #[test]
-fn the_job_files_make_the_parts() {
+fn the_job_files_compute_all_shards() {
     let read = |name: &str| std::fs::read_to_string(examples().join("sweeps").join(name)).unwrap();
     let whole = {
         let output = Folder::new().run(&["sweep", &examples().join("sweeps/grid.json").to_string_lossy()]);
@@ -365,7 +365,7 @@ fn the_job_files_make_the_parts() {
 #[test]
 fn the_bytes_of_all_lines_are_bounded() {
     let folder = with_grid(GRID);
-    let whole = whole(&folder);
+    let whole = whole_sweep(&folder);
     let bytes = whole.len();
     let run = |most: usize, more: &[&str]| {
         let most = most.to_string();

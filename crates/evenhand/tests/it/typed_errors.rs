@@ -26,7 +26,7 @@ const LIBRARIES: [&str; 18] = [
 ];
 
 #[test]
-fn errors_of_libraries_are_types() {
+fn library_errors_have_types() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut bare = Vec::new();
     for library in LIBRARIES {

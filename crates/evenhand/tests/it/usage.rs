@@ -20,7 +20,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn the_answer_comes_first() {
+fn output_starts_with_the_answer() {
     let folder = folder();
     let laws: [(&str, &[&str], &str); 5] = [
         (
@@ -44,14 +44,14 @@ fn the_answer_comes_first() {
     for (law, options, answer) in laws {
         let weight: &[&str] = if law == "volcano" { &[] } else { &["--weight", "research=2"] };
         let call = [&["usage", "usage.csv", "--law", law][..], options, weight].concat();
-        let said = folder.run(&call).ends_with(0).stdout;
-        assert!(said.starts_with(answer), "{law}: {said}");
-        assert!(said.contains("it carries no certificate"), "{law}: {said}");
+        let printed = folder.run(&call).ends_with(0).stdout;
+        assert!(printed.starts_with(answer), "{law}: {printed}");
+        assert!(printed.contains("it carries no certificate"), "{law}: {printed}");
     }
 }
 
 #[test]
-fn numbers_are_exact_where_powers_are() {
+fn numbers_with_rational_powers_are_exact() {
     let folder = folder();
     let json = |call: &str| {
         let words: Vec<&str> = call.split(' ').chain(["--format", "json"]).collect();
@@ -95,10 +95,10 @@ fn reported_usage_is_compared() {
     folder.write("sshare.txt", include_str!("../../../../examples/usage-sshare.txt"));
     let call =
         ["usage", "usage.csv", "--law", "slurm-ticks", "--half-life", "7d", "--reported", "sshare.txt"];
-    let said = folder.run(&call).ends_with(0).stdout;
-    assert!(said.contains("Slurm reports the computed usage for 2 of 3 queues."), "{said}");
-    assert!(said.contains("It differs most for product, for which Slurm reports 7200"), "{said}");
-    assert!(said.contains("Reported, but not in the history: root."), "{said}");
+    let printed = folder.run(&call).ends_with(0).stdout;
+    assert!(printed.contains("Slurm reports the computed usage for 2 of 3 queues."), "{printed}");
+    assert!(printed.contains("It differs most for product, for which Slurm reports 7200"), "{printed}");
+    assert!(printed.contains("Reported, but not in the history: root."), "{printed}");
     let json = folder.run(&[&call[..], &["--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(json["reported"]["by"], "Slurm");
     assert_eq!(json["reported"]["queues"]["product"]["equal_up_to_rounding"], false);

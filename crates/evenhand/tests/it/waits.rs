@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 const CLUSTER: &str = include_str!("../../../../examples/cluster.json");
 const LIMITS: &str = include_str!("../../../../examples/cluster-limits.json");
 
-fn with(snapshot: &str) -> Folder {
+fn folder_with_snapshot(snapshot: &str) -> Folder {
     let folder = Folder::new();
     folder.write("snap.json", snapshot);
     folder
@@ -20,8 +20,8 @@ fn waits(folder: &Folder, call: &str, status: i32) -> Value {
 }
 
 #[test]
-fn limits_of_slurm() {
-    let folder = with(LIMITS);
+fn simulates_waits_under_slurm_time_limits() {
+    let folder = folder_with_snapshot(LIMITS);
     let found = waits(&folder, "--durations limits", 0);
     assert_eq!(
         (&found["order"], &found["random"], &found["runs"]),
@@ -57,8 +57,8 @@ fn limits_of_slurm() {
 }
 
 #[test]
-fn random_times_and_a_file() {
-    let folder = with(CLUSTER);
+fn simulates_random_durations_and_durations_of_a_file() {
+    let folder = folder_with_snapshot(CLUSTER);
     let call = "--durations exponential:2h --runs 200 --job training --horizon 24h";
     let found = waits(&folder, call, 0);
     assert_eq!((&found["runs"], &found["horizon_seconds"]), (&json!(200), &json!(86_400.0)));
@@ -86,8 +86,8 @@ fn random_times_and_a_file() {
 }
 
 #[test]
-fn wrong_input_says_what_to_do() {
-    let folder = with(CLUSTER);
+fn errors_for_wrong_input_say_what_to_do() {
+    let folder = folder_with_snapshot(CLUSTER);
     let fails = |words: &[&str], message: &str| {
         let stderr = folder.run(&[&["simulate"][..], words].concat()).ends_with(2).stderr;
         assert!(stderr.contains(message), "{words:?}: {stderr}");

@@ -33,7 +33,7 @@ fn rounds(folder: &Folder, file: &str) -> (u64, u64) {
 }
 
 #[test]
-fn one_round_ends_as_verdict_does() {
+fn one_round_ends_with_the_status_of_verdict() {
     let folder = folder();
     let call = ["watch", "--command", "cat snap.json", "--once", "--history", "h.sqlite"];
     let output = folder.run(&call).ends_with(1);
@@ -160,7 +160,7 @@ fn signals_end_the_watch_cleanly() {
 
 /// The shell limits the size of files, so that the history cannot grow, as on a full disk.
 #[test]
-fn a_full_disk_is_said_and_the_watch_goes_on() {
+fn the_watch_reports_a_full_disk_and_continues() {
     let folder = folder();
     let program = env!("CARGO_BIN_EXE_evenhand");
     let script = format!(

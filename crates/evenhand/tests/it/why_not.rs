@@ -34,7 +34,7 @@ fn reasons(found: &Value) -> Vec<(&str, Option<bool>)> {
 }
 
 #[test]
-fn too_many_pods() {
+fn explains_a_lack_of_free_pods() {
     let folder = imported("kubernetes", "f39-kubernetes-too-many-pods");
     let found = explained(&folder, "b/w", 1);
     assert_eq!(
@@ -82,7 +82,7 @@ fn kueue_746_lacks_quota() {
 }
 
 #[test]
-fn kueue_borrowing_names_the_limit_that_counts() {
+fn kueue_borrowing_names_the_binding_limit() {
     let folder = imported("kueue", "f11-kueue-borrowing");
     // 12 more cpu would exceed the quota of all queues of the cohort together, and one task of the other
     // queue uses the missing cpu.
@@ -102,7 +102,7 @@ fn kueue_borrowing_names_the_limit_that_counts() {
 }
 
 #[test]
-fn quota_alone_decides_where_no_node_is_known() {
+fn quota_alone_decides_in_snapshots_without_nodes() {
     let folder = imported("kueue", "f62-kueue-no-nodes");
     let snapshot: Value = serde_json::from_str(&folder.read("snap.json")).unwrap();
     let task = snapshot["waiting"][0]["user"].as_str().unwrap().to_owned();
@@ -139,7 +139,7 @@ fn submitted_jobs_are_explained() {
 }
 
 #[test]
-fn tasks_have_names_or_users() {
+fn tasks_are_selected_by_name_or_by_user() {
     let folder = cluster();
     let by_task = explained(&folder, "research/train-3", 1);
     assert_eq!(by_task, explained(&folder, "training", 1));
@@ -149,8 +149,8 @@ fn tasks_have_names_or_users() {
     // All tasks of `serving` are running.
     let found = explained(&folder, "serving", 1);
     assert_eq!((&found["waits"], &found["stop"]), (&json!(false), &Value::Null));
-    let wrong = |task: &str, said: &str| {
-        folder.run(&["explain", "snap.json", "--task", task]).fails_with(2, said);
+    let wrong = |task: &str, message: &str| {
+        folder.run(&["explain", "snap.json", "--task", task]).fails_with(2, message);
     };
     wrong("research/train-1", "runs on n1");
     wrong("research/train-99", "research/train-99");

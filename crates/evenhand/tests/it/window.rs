@@ -77,7 +77,7 @@ fn gaps(found: &Value) -> Vec<(i64, i64, String)> {
 }
 
 #[test]
-fn rounds_count_until_the_next_one() {
+fn each_round_counts_until_the_next() {
     let folder = Folder::new();
     let a: Row<'_> = ("a", 2, 8, Some(3), None);
     let both: &[Row<'_>] = &[a, ("b", 6, 8, None, None)];
@@ -125,16 +125,16 @@ fn rounds_count_until_the_next_one() {
     assert_eq!(gaps(&found), [(-100, 0, "before the history begins".to_owned())]);
     let found = verdict(&folder, "verdict h.sqlite --window 60 --at 60 --reach 10s --coverage 0", 1);
     assert_eq!(gaps(&found), [(10, 60, "no round".to_owned())]);
-    let said =
+    let printed =
         folder.run(&["verdict", "h.sqlite", "--window", "10060s", "--coverage", "0"]).ends_with(1).stdout;
-    assert!(said.contains("a wanted more throughout, and its usage over weight is 66.7"), "{said}");
-    assert!(said.contains("below that of b"), "{said}");
-    assert!(said.contains("2 h 39 min): no round"), "{said}");
-    assert!(said.contains("Not in all of the covered time: late"), "{said}");
+    assert!(printed.contains("a wanted more throughout, and its usage over weight is 66.7"), "{printed}");
+    assert!(printed.contains("below that of b"), "{printed}");
+    assert!(printed.contains("2 h 39 min): no round"), "{printed}");
+    assert!(printed.contains("Not in all of the covered time: late"), "{printed}");
 }
 
 #[test]
-fn a_clock_that_is_set_back_is_not_trusted() {
+fn a_clock_set_back_is_not_trusted() {
     let folder = Folder::new();
     let rows: &[Row<'_>] = &[("a", 4, 4, Some(1), None), ("b", 4, 4, Some(1), None)];
     let times = [0, 60, 120, 180, 240, 130, 190, 250, 310, 370];
@@ -150,7 +150,7 @@ fn a_clock_that_is_set_back_is_not_trusted() {
 
 /// A queue at its limit wants no more of the resource, and neither does a queue that lacks nothing of it.
 #[test]
-fn wanting_more_is_not_waiting() {
+fn wanting_more_does_not_count_as_waiting() {
     let folder = Folder::new();
     let rows: &[Row<'_>] =
         &[("full", 2, 8, Some(5), Some(2)), ("idle", 1, 8, Some(0), None), ("busy", 9, 8, Some(2), None)];
@@ -169,7 +169,7 @@ fn wanting_more_is_not_waiting() {
 }
 
 #[test]
-fn tables_and_laws() {
+fn windows_accept_tables_and_usage_laws() {
     let folder = Folder::new();
     folder.write("window.csv", TABLE);
     folder.write("usage.csv", include_str!("../../../../examples/usage.csv"));

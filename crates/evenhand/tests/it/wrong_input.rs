@@ -44,7 +44,7 @@ fn refuses_server(row: &str, place: &str, message: &str) {
 }
 
 #[test]
-fn what_is_no_document() {
+fn refuses_files_that_are_not_documents() {
     refuses("§", "", "empty");
     refuses(" \n §", "", "empty");
     refuses("§null", "", "expected an object");
@@ -56,7 +56,7 @@ fn what_is_no_document() {
 }
 
 #[test]
-fn a_file_cut_anywhere() {
+fn refuses_truncated_files() {
     let folder = Folder::new();
     for cut in 1..FIGURE_1.len() {
         folder.write("problem.json", &FIGURE_1[..cut]);
@@ -65,7 +65,7 @@ fn a_file_cut_anywhere() {
 }
 
 #[test]
-fn bytes_that_are_no_text() {
+fn refuses_bytes_that_are_not_text() {
     let folder = Folder::new();
     let text = FIGURE_1.replace("user 1", "user §");
     let bytes: Vec<u8> = text.bytes().filter(|byte| *byte != 0xc2).collect();
@@ -78,7 +78,7 @@ fn bytes_that_are_no_text() {
 }
 
 #[test]
-fn depth_without_end() {
+fn refuses_unbounded_nesting() {
     let deep = format!("{{\"kind\": {}", "[".repeat(1_000_000));
     let folder = Folder::with(&deep);
     let started = Instant::now();
@@ -89,7 +89,7 @@ fn depth_without_end() {
 }
 
 #[test]
-fn numbers_that_are_none_or_too_long() {
+fn refuses_malformed_and_overlong_numbers() {
     let started = Instant::now();
     let user = |number: &str, message: &str| {
         let row = format!(r#"{{"name": "v", "demand": {{"memory": §{number}}}}}"#);
@@ -121,7 +121,7 @@ fn numbers_that_are_none_or_too_long() {
 }
 
 #[test]
-fn users_that_are_wrong() {
+fn refuses_wrong_users() {
     refuses_user(
         r#"{"name": "v", "demand": {"cpu": 1}, §"wieght": 2}"#,
         "users[1].wieght",
@@ -152,7 +152,7 @@ fn users_that_are_wrong() {
 }
 
 #[test]
-fn servers_that_are_wrong() {
+fn refuses_wrong_servers() {
     for count in ["0", "-1", "1.5", "\"7/2\"", "1000000000001"] {
         let row = format!(r#"{{"name": "pool", "count": §{count}, "capacity": {{"cpu": 1}}}}"#);
         refuses_server(&row, "servers[0].count", "10^12");
@@ -203,7 +203,7 @@ fn the_excerpt_and_the_line_agree() {
 
 /// The content of a file cannot control the terminal.
 #[test]
-fn control_characters_are_not_passed_on() {
+fn control_characters_are_not_printed() {
     let esc = "\u{1b}[31m";
     let folder = Folder::with(&FIGURE_1.replace("user 1", esc));
     // A raw control character is not valid JSON. The excerpt shows the line without it.
@@ -222,7 +222,7 @@ fn control_characters_are_not_passed_on() {
 }
 
 #[test]
-fn files_that_cannot_be_read() {
+fn refuses_unreadable_files() {
     let folder = Folder::with(FIGURE_1);
     folder.run(&["solve", "nowhere.json", "-m", "drfh"]).fails_with(2, "nowhere.json: ");
     folder.run(&["solve", ".", "-m", "drfh"]).fails_with(2, ".: ");
@@ -240,7 +240,7 @@ fn files_that_cannot_be_read() {
 }
 
 #[test]
-fn files_of_another_kind() {
+fn refuses_files_of_another_kind() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "allocation.json");
     folder.run(&["certify", "problem.json", "allocation.json", "-o", "certificate.json"]).ends_with(0);
@@ -270,7 +270,7 @@ fn files_of_another_kind() {
 }
 
 #[test]
-fn allocations_that_are_wrong() {
+fn refuses_wrong_allocations() {
     let folder = Folder::with(FIGURE_1);
     let refuses = |marked: &str, place: &str, message: &str| {
         let column = marked.find('§').unwrap() + 1;
@@ -293,7 +293,7 @@ fn allocations_that_are_wrong() {
 }
 
 #[test]
-fn an_allocation_for_another_problem() {
+fn refuses_an_allocation_for_another_problem() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "allocation.json");
     folder.write("problem.json", FIGURE_1.replace("\"cpu\": 12", "\"cpu\": 13"));
@@ -307,7 +307,7 @@ fn an_allocation_for_another_problem() {
 }
 
 #[test]
-fn names_that_do_not_exist() {
+fn refuses_unknown_names() {
     let folder = Folder::with(FIGURE_1);
     folder.solve("drfh", true, "allocation.json");
     let certify = ["certify", "problem.json", "allocation.json"];
@@ -331,7 +331,7 @@ fn names_that_do_not_exist() {
 }
 
 #[test]
-fn usage() {
+fn refuses_wrong_command_lines() {
     let folder = Folder::with(FIGURE_1);
     for arguments in [
         &[][..],
@@ -372,7 +372,7 @@ fn usage() {
 
 /// A number of threads with too many zeros gets an answer, and causes no crash.
 #[test]
-fn a_hundred_thousand_threads() {
+fn a_hundred_thousand_threads_cause_no_crash() {
     let folder = Folder::with(FIGURE_1);
     let command = folder.command(&["solve", "problem.json", "-m", "drfh", "--threads", "100000"]);
     let output = finish(command, b"", Duration::from_secs(10));
@@ -384,7 +384,7 @@ fn a_hundred_thousand_threads() {
 }
 
 #[test]
-fn mechanisms_that_do_not_apply() {
+fn refuses_mechanisms_that_do_not_apply() {
     let folder = Folder::with(FIGURE_1);
     let solve = |name: &str, why: &str| {
         for exact in [&["--float"][..], &["--exact"], &[]] {
@@ -409,7 +409,7 @@ fn mechanisms_that_do_not_apply() {
 }
 
 #[test]
-fn outputs_that_cannot_be_written() {
+fn refuses_unwritable_outputs() {
     let folder = Folder::with(FIGURE_1);
     std::fs::create_dir(folder.path().join("folder")).unwrap();
     for path in ["no/such/folder/a.json", "folder", "problem.json/a.json", "folder/"] {
@@ -424,7 +424,7 @@ fn outputs_that_cannot_be_written() {
 
 /// A failure does not change the file of the last run.
 #[test]
-fn outputs_of_a_failure() {
+fn a_failure_keeps_the_old_output_file() {
     let folder = Folder::with(FIGURE_1);
     folder.write("out.json", "precious");
     folder.run(&["solve", "problem.json", "-m", "drf", "-o", "out.json"]).fails(2);
@@ -436,7 +436,7 @@ fn outputs_of_a_failure() {
 
 /// A failure creates no folder.
 #[test]
-fn output_folders_of_a_failure() {
+fn a_failure_creates_no_output_folder() {
     let folder = Folder::with(FIGURE_1);
     for arguments in [
         &["simulate", "problem.json"][..],
@@ -451,7 +451,7 @@ fn output_folders_of_a_failure() {
 
 /// The argument `-o -` writes to standard output or is an error. It never writes to a file named `-`.
 #[test]
-fn no_file_is_called_minus() {
+fn minus_never_creates_a_file() {
     let folder = Folder::with(FIGURE_1);
     folder.run(&["solve", "problem.json", "-m", "drfh", "-o", "-"]);
     assert_eq!(folder.names(), ["problem.json"]);

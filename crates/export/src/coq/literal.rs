@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_keep_their_sign_and_their_place() {
+    fn numbers_are_written_with_sign_and_parentheses() {
         let shown = |(a, b): (i32, i32)| number(&Rational::from((a, b)));
         assert_eq!(
             [(3, 1), (-3, 1), (1, 3), (-1, 3), (0, 1)].map(shown),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn long_lists_have_an_item_to_a_line() {
+    fn long_lists_have_one_item_on_each_line() {
         assert_eq!(list(["a".to_owned(), "b".to_owned()]), "[a; b]");
         let long = list(vec!["x".repeat(40); 3]);
         assert_eq!(long.lines().count(), 4, "{long}");

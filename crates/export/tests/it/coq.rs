@@ -41,7 +41,7 @@ fn theorems(code: &str) -> Vec<&str> {
 }
 
 #[test]
-fn what_is_optimal_within_limits_has_no_theorem() {
+fn optimality_within_limits_has_no_theorem() {
     let mut refused = 0;
     for (name, certificate) in accepted().into_iter().filter(|(name, _)| name.starts_with("limits-")) {
         let error = coq_of_certificate(&certificate).unwrap_err();
@@ -106,7 +106,7 @@ fn json_string(text: &str) -> String {
 }
 
 #[test]
-fn what_is_false_is_not_written() {
+fn false_claims_are_not_written() {
     let (_, mut certificate) = accepted().into_iter().find(|(name, _)| name == "figure-1-drfh").unwrap();
     let claim = certificate.claims.iter_mut().find(|claim| claim.axiom == Axiom::EnvyFree).unwrap();
     *claim.margin.as_mut().unwrap() += 1;
@@ -114,7 +114,7 @@ fn what_is_false_is_not_written() {
 }
 
 #[test]
-fn a_claim_that_is_not_proved_is_named() {
+fn unproved_claims_are_named() {
     let refused =
         accepted().into_iter().filter_map(|(_, certificate)| coq_of_certificate(&certificate).err());
     let messages: Vec<String> = refused.map(|error| error.to_string()).collect();
@@ -124,7 +124,7 @@ fn a_claim_that_is_not_proved_is_named() {
 /// The tables of a sparse problem are dense, so a short certificate could give a file that is too long to be
 /// used.
 #[test]
-fn a_file_that_would_be_too_long_is_refused_before_it_is_made() {
+fn too_long_files_are_refused_before_they_are_built() {
     let (_, mut certificate) = accepted().into_iter().find(|(name, _)| name == "figure-1-drfh").unwrap();
     let one = || vec![("r".to_owned(), 1.into())];
     let server = |i: usize| ServerSpec { name: format!("s{i}"), count: None, capacity: one() };

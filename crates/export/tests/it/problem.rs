@@ -140,7 +140,7 @@ fn assert_multiple(
 }
 
 #[test]
-fn examples_of_every_kind() {
+fn examples_of_every_kind_are_exported() {
     let two = compare(&examples::figure_1());
     assert_eq!(two.objective.len(), 4);
     // In whole numbers, `1/5 x + y <= 2` is `x + 5y <= 10`.
@@ -163,7 +163,7 @@ fn examples_of_every_kind() {
 }
 
 #[test]
-fn random_problems_and_their_optima() {
+fn exported_problems_have_the_same_optima() {
     let mut rng = Pcg64::seed_from_u64(3);
     for _ in 0..60 {
         let problem = optima::optimum(&mut rng, false).problem;
@@ -203,7 +203,7 @@ fn wide_integers_are_announced() {
 }
 
 #[test]
-fn nothing_to_write() {
+fn refuses_problems_without_variables() {
     let idle = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 1}}],
@@ -225,7 +225,7 @@ impl Write for Full {
 }
 
 #[test]
-fn nothing_is_made_before_it_is_written() {
+fn text_is_built_only_while_it_is_written() {
     let users = (0..50).map(|n| format!(r#"{{"name": "u{n}", "demand": {{"r": "1/{}"}}}}"#, n + 1));
     let servers = (0..40).map(|i| format!(r#"{{"name": "s{i}", "capacity": {{"r": {}}}}}"#, i + 1));
     let problem = problem(&format!(

@@ -45,7 +45,7 @@ all G 1 0 { uns 3 1  4 2 } -1
 ";
 
 #[test]
-fn good_files() {
+fn accepts_good_files() {
     assert_eq!(check(ROUNDED).unwrap().rounded, 1);
     assert_eq!(check(SPLIT).unwrap().goal, Goal::Infeasible);
     // The first file has decimals. Both files have a bound on only one side.
@@ -55,7 +55,7 @@ fn good_files() {
 }
 
 #[test]
-fn bad_files() {
+fn refuses_bad_files() {
     let bad = [
         (ROUNDED, "VER 1.0", "VER 2.0", "in the place of `1.0`"),
         (ROUNDED, "VAR 2", "VAR 3", "in the place of `INT`"),
@@ -117,7 +117,7 @@ fn files() -> Vec<File> {
 /// Some damage leaves no proof: a bound below the proven bound, a solution beyond every capacity, and a
 /// multiplier with the wrong sign.
 #[test]
-fn certain_damage_is_refused() {
+fn damage_that_leaves_no_proof_is_refused() {
     let mut tried = 0;
     for File { name, text } in files() {
         let checked = check(&text).unwrap();
@@ -168,7 +168,7 @@ fn certain_damage_is_refused() {
 
 /// If a damaged file is still accepted, its statement must be true.
 #[test]
-fn what_is_accepted_is_true() {
+fn accepted_damaged_files_are_true() {
     let files: Vec<File> = files().into_iter().filter(|file| file.text.len() < 4_000).collect();
     let mut rng = Pcg64::seed_from_u64(7);
     let (mut accepted, mut refused) = (0, 0);

@@ -78,7 +78,7 @@ fn assert_margins(certificate: &Certificate, files: &[(&str, Checked)]) {
 }
 
 #[test]
-fn accepted_certificates_of_allocations() {
+fn exports_certificates_of_allocations() {
     let mut n_files = 0;
     for fixture in accepted_of(Kind::Allocation) {
         let certificate = Certificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
@@ -93,7 +93,7 @@ fn accepted_certificates_of_allocations() {
 }
 
 #[test]
-fn accepted_certificates_of_ratios() {
+fn exports_certificates_of_ratios() {
     let mut trees = 0;
     for fixture in accepted_of(Kind::Ratio) {
         let certificate = ratio::RatioCertificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
@@ -105,7 +105,7 @@ fn accepted_certificates_of_ratios() {
 }
 
 #[test]
-fn accepted_certificates_of_worst_loads() {
+fn exports_certificates_of_worst_loads() {
     let mut n_files = 0;
     for fixture in accepted_of(Kind::WorstLoad) {
         let certificate =
@@ -133,7 +133,7 @@ fn assert_ratio(certificate: &ratio::RatioCertificate, export: &Written) {
 }
 
 #[test]
-fn random_optima() {
+fn exported_bounds_equal_random_optima() {
     let mut rng = Pcg64::seed_from_u64(11);
     for round in 0..300 {
         let optimum = optima::optimum(&mut rng, round % 3 == 0);
@@ -159,7 +159,7 @@ fn random_optima() {
 }
 
 #[test]
-fn random_ratios() {
+fn exported_bounds_equal_random_ratios() {
     let mut rng = Pcg64::seed_from_u64(12);
     let mut trees = 0;
     for round in 0..120 {
@@ -177,7 +177,7 @@ fn random_ratios() {
 
 /// Boxes without a configuration: their bounds cross, or their lower bounds do not fit on the server.
 #[test]
-fn empty_boxes() {
+fn boxes_without_a_configuration_are_proved_infeasible() {
     let fixture = accepted_of(Kind::Ratio).into_iter().find(|fixture| fixture.name == "pools").unwrap();
     let mut certificate = ratio::RatioCertificate::parse(&source(&fixture.name, &fixture.text)).unwrap();
     let PricingProof::Tree { nodes, .. } = &mut certificate.optimum.pricing[0] else { panic!() };
@@ -193,7 +193,7 @@ fn empty_boxes() {
 }
 
 #[test]
-fn what_has_no_linear_programme_is_listed() {
+fn claims_without_a_linear_programme_are_listed() {
     let (_, certificate) = examples::good_certificates().swap_remove(0);
     let export = of_certificate(&certificate).unwrap();
     let what: Vec<&str> = export.left_out.iter().map(|left| left.what.as_str()).collect();
@@ -204,7 +204,7 @@ fn what_has_no_linear_programme_is_listed() {
 
 /// The files have no rows for the limits of groups, so claims that depend on such limits have no file.
 #[test]
-fn what_is_optimal_within_limits_has_no_file() {
+fn optimality_within_limits_has_no_file() {
     for (name, certificate) in examples::good_certificates() {
         if name.starts_with("limits-") {
             let export = of_certificate(&certificate).unwrap();
@@ -216,7 +216,7 @@ fn what_is_optimal_within_limits_has_no_file() {
 }
 
 #[test]
-fn what_does_not_check_is_not_exported() {
+fn invalid_certificates_are_not_exported() {
     let mut refused = 0;
     for fixture in rejected_of(Kind::Allocation) {
         let Ok(certificate) = Certificate::parse(&source(&fixture.name, &fixture.text)) else { continue };

@@ -33,7 +33,7 @@ fn users(import: &Import) -> Vec<(&str, u32, Vec<Rational>)> {
 }
 
 #[test]
-fn the_state_at_time_zero() {
+fn imports_the_state_at_time_zero() {
     let import = import(TABLE, TASKS, 0, GoogleUsers::ByUser).unwrap();
     let classes: Vec<_> = import.problem.servers().iter().map(|s| (s.name(), s.count())).collect();
     assert_eq!(classes, [("A-cpu0.5-mem0.25", 4), ("B-cpu1-mem0.5", 2)]);
@@ -54,7 +54,7 @@ fn the_state_at_time_zero() {
 }
 
 #[test]
-fn a_later_state() {
+fn imports_a_later_state() {
     let import = import(TABLE, TASKS, 8, GoogleUsers::ByUser).unwrap();
     let ann = [Rational::from((1, 5)), Rational::from((1, 5))];
     let bob = [Rational::new(), Rational::from((1, 10))];
@@ -70,14 +70,14 @@ fn a_later_state() {
 }
 
 #[test]
-fn users_by_request_shape() {
+fn groups_users_by_request_shape() {
     let import = import(TABLE, TASKS, 5, GoogleUsers::ByShape).unwrap();
     let names: Vec<_> = users(&import).into_iter().map(|(name, tasks, _)| (name, tasks)).collect();
     assert_eq!(names, [("cpu0.1-mem0.2", 1), ("cpu0.2-mem0.2", 1), ("cpu0-mem0.1", 1)]);
 }
 
 #[test]
-fn machines_from_events() {
+fn reads_machines_from_events() {
     let events = "0,1,0,hash x,0.5,0.25\n0,2,0,hash y,1,1\n0,3,0,hash x,0.5,0.25\n0,4,0,hash x,,\n\
         10,1,2,hash x,0.5,0.5\n20,2,1,hash y,1,1\n30,2,0,hash y,1,1\n";
     let at = |time| {
@@ -98,7 +98,7 @@ fn machines_from_events() {
 }
 
 #[test]
-fn malformed_files() {
+fn refuses_malformed_files() {
     let refuses = |machines: &str, tasks: &str, expected: &str| {
         let error = import(machines, tasks, 0, GoogleUsers::ByUser).unwrap_err();
         assert_eq!(error.to_string(), expected);
@@ -153,7 +153,7 @@ fn malformed_files() {
 }
 
 #[test]
-fn the_real_files() {
+fn imports_the_real_files() {
     let Some(folder) = evenhand_testkit::data::data("google2011") else { return };
     let open = |name: &str| Input::open(&folder.join(name)).unwrap();
     let import = |machines: &str, time, users| {

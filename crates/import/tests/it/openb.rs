@@ -78,7 +78,7 @@ fn models_are_placement_constraints() {
 }
 
 #[test]
-fn malformed_files() {
+fn refuses_malformed_files() {
     refuses(
         "",
         SHORT,
@@ -123,7 +123,7 @@ fn zstd(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn compression_is_known_by_its_first_bytes() {
+fn compression_is_recognised_by_its_first_bytes() {
     let pods = format!("{SHORT}p0,1,1,0,0\n");
     let plain = import(NODES, &pods).unwrap();
     let (first, second) = pods.split_at(20);
@@ -135,7 +135,7 @@ fn compression_is_known_by_its_first_bytes() {
 }
 
 #[test]
-fn damaged_compression() {
+fn refuses_damaged_compression() {
     for whole in [gzip(NODES), zstd(NODES)] {
         for cut in 5..whole.len() {
             if let Ok(nodes) = Input::new("nodes.csv.gz", Cursor::new(whole[..cut].to_vec())) {
@@ -149,7 +149,7 @@ fn damaged_compression() {
 }
 
 #[test]
-fn the_real_files() {
+fn imports_the_real_files() {
     let Some(folder) = evenhand_testkit::data::data("alibaba_gpu2023_openb") else { return };
     let open = |name: &str| Input::open(&folder.join(name)).unwrap();
     let import = |pods: &str| openb(open("openb_node_list_all_node.csv.gz"), open(pods)).unwrap();

@@ -88,7 +88,7 @@ fn damaged(mut text: String, draw: &mut Draw) -> String {
 }
 
 #[test]
-fn random_events_of_the_google_trace() {
+fn streams_random_events_of_the_google_trace() {
     let mut errors = 0;
     for seed in 0..600 {
         let mut draw = Draw(seed);
@@ -118,7 +118,7 @@ fn random_events_of_the_google_trace() {
 }
 
 #[test]
-fn random_pods_and_virtual_machines() {
+fn streams_random_pods_and_virtual_machines() {
     let servers: Vec<ServerSpec> = ["n-V100", "n-T4"]
         .map(|name| ServerSpec { name: name.to_owned(), count: None, capacity: Vec::new() })
         .to_vec();
@@ -147,7 +147,7 @@ fn random_pods_and_virtual_machines() {
 }
 
 #[test]
-fn a_row_that_is_wrong_is_named() {
+fn wrong_rows_are_named() {
     let row = |time: u64, end: &str| format!("{time},,1,0,1,1,a,2,9,0.5,0.5{end}\n");
     let google = |text: String| google_stream(vec![input(&text)], GoogleUsers::ByUser).err().unwrap();
     let error = google(format!("{}{}", row(5, ",,"), row(4, ",,"))).to_string();
@@ -186,7 +186,7 @@ fn unpacked(path: &Path) -> String {
 }
 
 #[test]
-fn the_real_traces() {
+fn streams_the_real_traces() {
     let open = |path: &Path| Input::open(path).unwrap();
     if let Some(file) = data("google2011/task_events.part-00000-of-00500.csv.gz") {
         let text = unpacked(&file);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn many_users_of_one_mind_leave_one_split() {
+    fn identical_users_leave_one_split_user() {
         let mut spanning = Spanning::new(2);
         for user in 0..1000 {
             spanning.add(user, &[(0, 1.0), (1, 2.0)]);

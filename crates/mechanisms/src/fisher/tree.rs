@@ -293,7 +293,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn powers_are_exact_or_none() {
+    fn irrational_powers_are_not_computed() {
         let q = |a: u32, b: u32| Rational::from((a, b));
         assert_eq!(power(&q(4, 9), &q(3, 2)), Some(q(8, 27)));
         assert_eq!(power(&q(2, 9), &q(1, 2)), None);

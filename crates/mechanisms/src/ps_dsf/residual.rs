@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_little_held_above_counts_as_little() {
+    fn small_usage_above_the_level_is_a_small_violation() {
         let row = Holders { free: 0.0, holders: vec![(2.0, 0.01), (1.0, 1.0)] };
         assert_eq!(row.violation(2.0), 0.0);
         assert_eq!(row.violation(1.0), 0.01);

@@ -324,7 +324,7 @@ mod tests {
     /// Checks the course against the definition. In tests, nearly all numbers are known only in doubles until
     /// they are needed.
     #[test]
-    fn the_course_ends_where_the_definition_says() {
+    fn the_course_ends_in_the_allocation_of_the_definition() {
         // With the last seed, two resources of a group become equal before both reach its guarantee, one after the
         // other.
         for seed in (0..40).chain([1502]) {

@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_placed_when_the_filling_is_ended_is_feasible() {
+    fn an_interrupted_filling_leaves_a_feasible_allocation() {
         let problem = problem();
         let forest = crate::tree::allocate::forest_of(&problem, &Settings::default()).unwrap();
         let constraints = Constraints::new(&problem, Sharing::Rdm);

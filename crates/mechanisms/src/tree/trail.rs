@@ -97,7 +97,7 @@ mod tests {
     /// Checks that the course goes back to the last state that satisfies a violated bound, and never violates
     /// this bound again.
     #[test]
-    fn the_course_goes_back_to_where_all_bounds_are_kept() {
+    fn the_course_returns_to_the_last_state_within_all_bounds() {
         let user = |n: u32| {
             let (cpu, memory) = (1 + n % 7, 1 + n % 5);
             json!({"name": format!("u{n}"), "tasks": 1 + n * n % 83, "group": if n.is_multiple_of(2) { "a" } else { "b" },
@@ -144,7 +144,7 @@ mod tests {
     /// Checks that the beginning and the last state are never removed, and that the states between them are
     /// closer together near the last state.
     #[test]
-    fn states_to_go_back_to_are_spread_over_the_whole_way() {
+    fn saved_states_are_spread_over_the_whole_course() {
         let mut states = vec![0];
         for at in (1..1000).map(|step| step * 16) {
             states.push(at);

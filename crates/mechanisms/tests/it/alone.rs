@@ -27,7 +27,7 @@ fn random(seed: u64) -> Problem {
 }
 
 #[test]
-fn entitlements_are_those_of_plain_loops() {
+fn entitlements_agree_with_plain_loops() {
     let rules = [
         (Rule::Kai, Alone::Kai),
         (Rule::Volcano, Alone::Volcano),

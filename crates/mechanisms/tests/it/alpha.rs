@@ -50,7 +50,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn equation_5_in_closed_form(
+    fn one_resource_agrees_with_the_closed_form_of_equation_5(
         mut users in prop::collection::vec((1_u32..20, 1_u32..9, 1_u32..9), 1..6),
         (text, alpha) in prop::sample::select(vec![("1/2", 0.5), ("2", 2.0), ("3/2", 1.5), ("3", 3.0), ("1", 1.0)]),
         criterion: bool,

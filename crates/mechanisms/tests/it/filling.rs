@@ -61,12 +61,12 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(250))]
 
     #[test]
-    fn every_rule_is_its_definition(problem in problem(SMALL), seed in 0_u64..1000) {
+    fn every_rule_agrees_with_its_definition(problem in problem(SMALL), seed in 0_u64..1000) {
         compare(&problem, &Rational::from(1), seed);
     }
 
     #[test]
-    fn on_a_plain_cluster(
+    fn rules_agree_with_their_definition_on_plain_clusters(
         problem in problem(Shape { demand_on: false, gamma: false, placement: false, ..SMALL }),
         seed in 0_u64..1000,
     ) {
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn by_steps(problem in problem(Shape { users: 4, classes: 3, ..SMALL }), p in 1_u32..4, q in 2_u32..4) {
+    fn rules_agree_with_their_definition_for_fractional_steps(problem in problem(Shape { users: 4, classes: 3, ..SMALL }), p in 1_u32..4, q in 2_u32..4) {
         compare(&problem, &Rational::from((p, q)), 1);
     }
 }
@@ -112,7 +112,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     #[test]
-    fn in_long_numbers(
+    fn rules_agree_with_their_definition_for_long_numbers(
         problem in problem(Shape { demand_on: false, gamma: false, users: 4, classes: 3, ..SMALL }),
         seed in 0_u64..1000,
     ) {
@@ -177,7 +177,7 @@ fn small_steps_tend_to_the_divisible_allocation() {
 }
 
 #[test]
-fn the_ideal_is_told_on_request() {
+fn the_ideal_is_computed_on_request() {
     let problem = spec(&[(1, [100, 30]), (1, [30, 100])], &[[5, 1], [1, 5]]);
     let fill = registry::find("fill").unwrap();
     assert_eq!(fill.allocate(&problem, Arithmetic::Exact).unwrap().findings.integrality, None);
@@ -192,7 +192,7 @@ fn the_ideal_is_told_on_request() {
 }
 
 #[test]
-fn a_seed_decides_and_the_first_trial_is_the_filling() {
+fn a_seed_determines_the_trials_and_the_first_is_the_filling() {
     let problem = spec(&[(3, [100, 30]), (2, [30, 100])], &[[5, 1], [1, 5], [3, 3]]);
     for rule in rules().filter(|rule| rule.ties == Ties::Random || rule.server == ServerRule::Iid) {
         let one = Rational::from(1);
@@ -213,7 +213,7 @@ fn error(problem: &Problem, rule: Rule, step: &Rational) -> MechanismError {
 }
 
 #[test]
-fn what_is_refused() {
+fn refuses_wrong_steps_and_too_large_problems() {
     let problem = spec(&[(1, [10, 10])], &[[1, 1]]);
     let one = Rational::from(1);
     for step in [Rational::new(), Rational::from(-1)] {
@@ -244,7 +244,7 @@ fn what_is_refused() {
 }
 
 #[test]
-fn nobody_and_nothing() {
+fn fills_problems_without_users_or_capacity() {
     let one = Rational::from(1);
     for problem in
         [spec(&[(2, [10, 10])], &[]), spec(&[(2, [0, 0])], &[[1, 1]]), spec(&[(2, [1, 1])], &[[2, 2]])]
@@ -287,7 +287,7 @@ fn finite_tasks_are_whole() {
 /// Checks the joint rule on thousands of servers with the same free capacity. Not every server is visited for
 /// every task. Before, 30,000 servers took more than a minute, and a third of them a ninth of that time.
 #[test]
-fn joint_on_many_equal_servers() {
+fn joint_filling_is_fast_on_many_equal_servers() {
     let rule =
         Rule { score: Score::ResidualPsDsf, server: ServerRule::Joint, ties: Ties::Low, unfiltered: false };
     let problem = spec(&[(30_000, [15, 15])], &[[15, 0], [2, 0]]);
@@ -302,7 +302,7 @@ fn joint_on_many_equal_servers() {
 /// Checks best fit on servers whose order by free amounts changes all the time: several times as many tasks
 /// as servers, three resources, servers with equal proportions, and users that may not run everywhere.
 #[test]
-fn best_fit_on_servers_that_change_places() {
+fn best_fit_follows_changes_in_the_order_of_servers() {
     let resources: Vec<String> = ["a", "b", "c"].map(str::to_owned).to_vec();
     let named = |amounts: [u32; 3]| resources.iter().cloned().zip(amounts.map(Rational::from)).collect();
     let mut draw = Draw::new(7, 0);

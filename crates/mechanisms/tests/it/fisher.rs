@@ -22,7 +22,7 @@ fn answer(problem: &Problem) -> Result<(), String> {
     }
 }
 
-fn all(count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+fn check_all(count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
     all_but(0, count, problem);
 }
 
@@ -97,31 +97,31 @@ fn market(
 }
 
 #[test]
-fn small_markets() {
-    all(2000, |random| cluster(random, 12, 8, 4));
+fn solves_small_markets() {
+    check_all(2000, |random| cluster(random, 12, 8, 4));
 }
 
 #[test]
-fn weights_far_apart() {
-    all(500, |random| far_apart(random, (12, 6, 3), 12));
+fn solves_markets_with_weights_far_apart() {
+    check_all(500, |random| far_apart(random, (12, 6, 3), 12));
 }
 
 #[test]
-fn stated_rates() {
+fn solves_markets_with_stated_rates() {
     for numbers in [Numbers::Plain, Numbers::Tied, Numbers::NearTies, Numbers::FarApart] {
         for (limits, eligible) in [(0.0, 1.0), (0.0, 0.5), (0.5, 0.5), (1.0, 0.7)] {
             // Limits that fill a class up to a fraction of 1e-12 are beyond the accuracy of doubles in some cases.
             let forgiven = if numbers == Numbers::NearTies && limits == 1.0 { 2 } else { 0 };
             all_but(forgiven, 100, |random| market(random, numbers, limits, eligible, (14, 6)));
         }
-        all(3, |random| market(random, numbers, 0.3, 0.6, (300, 20)));
+        check_all(3, |random| market(random, numbers, 0.3, 0.6, (300, 20)));
     }
 }
 
 /// Checks markets with more than 20,000 pairs of a user and a class, in which users with a clear choice are
 /// fixed during the computation.
 #[test]
-fn markets_of_many_places() {
+fn solves_markets_with_many_pairs_of_users_and_classes() {
     for numbers in [Numbers::Plain, Numbers::Tied] {
         let mut random = Pcg64Mcg::seed_from_u64(1);
         let problem = std::iter::repeat_with(|| market(&mut random, numbers, 0.3, 0.9, (6000, 12)));
@@ -136,7 +136,7 @@ fn markets_of_many_places() {
 /// if a user outside it has nearly all the money, or if users with the same preferences are at regular
 /// distances in the list.
 #[test]
-fn markets_that_start_from_a_sample() {
+fn solves_markets_that_start_from_a_sample() {
     let many = |money_of_one: u32, period: usize, numbers: Numbers| {
         let mut random = Pcg64Mcg::seed_from_u64(2);
         let names = ["s0", "s1", "s2", "s3"];
@@ -165,12 +165,12 @@ fn markets_that_start_from_a_sample() {
 }
 
 #[test]
-fn markets_of_many_users() {
-    all(20, |random| cluster(random, 150, 20, 3));
+fn solves_markets_of_many_users() {
+    check_all(20, |random| cluster(random, 150, 20, 3));
 }
 
 #[test]
-fn a_single_server_beside_millions() {
+fn solves_markets_of_one_server_and_millions() {
     for (count, capacity) in [("1000000", "500000"), ("10000000000", "1"), ("1000000000000", "1")] {
         for users in [
             r#"{"name": "a", "demand": {"cpu": 2}}"#,

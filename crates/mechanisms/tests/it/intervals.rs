@@ -18,7 +18,7 @@ fn problem() -> Problem {
 }
 
 #[test]
-fn without_time_levels_have_bounds_and_with_time_they_are_exact() {
+fn levels_have_bounds_at_the_time_limit_and_are_exact_otherwise() {
     let problem = problem();
     let drfh = registry::find("drfh").unwrap();
     let exact = Flags::new(Arithmetic::Exact);
@@ -40,7 +40,7 @@ fn without_time_levels_have_bounds_and_with_time_they_are_exact() {
 }
 
 #[test]
-fn a_time_that_cannot_be_is_an_error() {
+fn refuses_impossible_time_limits() {
     let tsf = registry::find("tsf").unwrap();
     for (arithmetic, text) in
         [(Arithmetic::Exact, "-1"), (Arithmetic::Float, "1"), (Arithmetic::Exact, "soon")]

@@ -73,7 +73,7 @@ fn the_same_work_is_charged_every_time() {
 /// Checks that large tables are refused before they are created. The tables of 300 x 300 take more than a
 /// megabyte, and the tables of all pairs some 30 megabytes.
 #[test]
-fn tables_of_users_and_classes_are_refused_before_they_are_made() {
+fn large_tables_are_refused_before_they_are_allocated() {
     let problem = problem(300, 300);
     let limits = Limits { memory: Some(1 << 20), ..Limits::default() };
     for id in ["ps-dsf", "drfh"] {
@@ -84,7 +84,7 @@ fn tables_of_users_and_classes_are_refused_before_they_are_made() {
 }
 
 #[test]
-fn without_time_every_mechanism_has_something_feasible_to_say() {
+fn every_mechanism_returns_a_feasible_allocation_at_the_time_limit() {
     let problem = problem(12, 4);
     // These take no time limit: they return the exact answer or no answer.
     let without_limit = ["packings", "oef"];
@@ -104,7 +104,7 @@ fn without_time_every_mechanism_has_something_feasible_to_say() {
 
 /// Checks that whole tasks that were placed before the time was up are returned.
 #[test]
-fn what_is_placed_when_the_time_is_up_stays() {
+fn placed_tasks_survive_a_time_limit() {
     let mut spec = ProblemSpec {
         name: String::new(),
         resources: vec!["cpu".to_owned()],

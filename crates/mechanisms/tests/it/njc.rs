@@ -26,11 +26,11 @@ fn judge(problem: &Problem, settings: &Settings) -> Result<(), String> {
     Ok(())
 }
 
-fn all(name: &str, count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
-    each(name, count, problem, answer);
+fn check_all(name: &str, count: u64, problem: impl FnMut(&mut Pcg64Mcg) -> Problem) {
+    check_each(name, count, problem, answer);
 }
 
-fn each(
+fn check_each(
     name: &str,
     count: u64,
     mut problem: impl FnMut(&mut Pcg64Mcg) -> Problem,
@@ -47,37 +47,37 @@ fn each(
 }
 
 #[test]
-fn dense_pools() {
-    all("dense", 400, |random| pool(random, Kind::Dense));
+fn solves_dense_pools() {
+    check_all("dense", 400, |random| pool(random, Kind::Dense));
 }
 
 #[test]
-fn sparse_pools() {
-    all("sparse", 400, |random| pool(random, Kind::Sparse));
+fn solves_sparse_pools() {
+    check_all("sparse", 400, |random| pool(random, Kind::Sparse));
 }
 
 #[test]
-fn pools_of_few_values_with_ties() {
-    all("tied", 600, |random| pool(random, Kind::Tied));
+fn solves_pools_with_ties() {
+    check_all("tied", 600, |random| pool(random, Kind::Tied));
 }
 
 #[test]
-fn pools_close_to_ties() {
-    all("near ties", 400, |random| pool(random, Kind::NearlyTied));
+fn solves_pools_close_to_ties() {
+    check_all("near ties", 400, |random| pool(random, Kind::NearlyTied));
 }
 
 #[test]
-fn pools_scaled_badly() {
-    all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
+fn solves_badly_scaled_pools() {
+    check_all("scaled by 1e9", 400, |random| pool(random, Kind::BadlyScaled));
 }
 
 /// Checks that the answers of the reduced problem are answers of the whole problem (NJC, section 5.1).
 #[test]
-fn reduced_pools() {
+fn answers_of_reduced_pools_are_answers_of_the_whole() {
     let reduced =
         |problem: &Problem| judge(problem, &Settings { reduce: true, ..Settings::new(Arithmetic::Exact) });
     for kind in [Kind::Sparse, Kind::Tied, Kind::BadlyScaled] {
-        each("reduced", 300, |random| pool(random, kind), reduced);
+        check_each("reduced", 300, |random| pool(random, kind), reduced);
     }
 }
 
@@ -120,7 +120,7 @@ fn barrier_weights_do_not_change_the_limit() {
 }
 
 #[test]
-fn barrier_weights_that_cannot_be_are_refused() {
+fn impossible_barrier_weights_are_refused() {
     let problem = pool(&mut Pcg64Mcg::seed_from_u64(1), Kind::Dense);
     let refused = |problem: &Problem, name: &str, weight: i32| {
         let barrier = Some(vec![(name.to_owned(), Rational::from(weight))]);
@@ -135,13 +135,13 @@ fn barrier_weights_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn clusters() {
-    all("clusters", 600, |random| cluster(random, 12, 5, 3));
+fn solves_clusters() {
+    check_all("clusters", 600, |random| cluster(random, 12, 5, 3));
 }
 
 #[test]
-fn clusters_of_many_users() {
-    all("large clusters", 20, |random| cluster(random, 100, 8, 3));
+fn solves_clusters_of_many_users() {
+    check_all("large clusters", 20, |random| cluster(random, 100, 8, 3));
 }
 
 fn one_server(capacity: &str, users: &str) -> Problem {
@@ -152,7 +152,7 @@ fn one_server(capacity: &str, users: &str) -> Problem {
     evenhand_problem::format::Source { name: "p.json", text: &text }.problem().unwrap()
 }
 
-fn without(names: &[&str], arithmetic: Arithmetic) -> Settings {
+fn without_entitlement(names: &[&str], arithmetic: Arithmetic) -> Settings {
     let no_entitlement = names.iter().map(|name| (*name).to_owned()).collect();
     Settings { no_entitlement, ..Settings::new(arithmetic) }
 }
@@ -160,12 +160,12 @@ fn without(names: &[&str], arithmetic: Arithmetic) -> Settings {
 /// Checks NJC, Theorem 1 with `e = (1, 0)`: the second user gets nothing, although no other user demands its
 /// resource.
 #[test]
-fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
+fn a_user_without_entitlement_gets_nothing_if_there_is_a_bottleneck() {
     let users =
         r#"{"name": "a", "tasks": 1, "demand": {"r1": 1}}, {"name": "b", "tasks": 1, "demand": {"r2": 1}}"#;
     let problem = one_server(r#"{"r1": 1, "r2": 1}"#, users);
     for arithmetic in [Arithmetic::Exact, Arithmetic::Float] {
-        let outcome = allocate(&problem, &without(&["b"], arithmetic)).unwrap();
+        let outcome = allocate(&problem, &without_entitlement(&["b"], arithmetic)).unwrap();
         assert_eq!(outcome.allocation.totals(), [1, 0].map(Rational::from));
         assert_eq!(outcome.allocation.rule.as_deref(), Some("no-entitlement b"));
         assert_eq!(registry::axiom_of(&outcome.allocation), None);
@@ -177,33 +177,33 @@ fn who_is_entitled_to_nothing_gets_nothing_beside_a_bottleneck() {
 
 /// Checks that if there is no bottleneck, no user lacks tasks, as equation (2) requires.
 #[test]
-fn what_leaves_no_bottleneck_is_shared_by_the_others() {
+fn the_others_lack_no_tasks_if_there_is_no_bottleneck() {
     let users = r#"{"name": "a", "tasks": 3, "demand": {"r1": 1, "r2": 1}},
                    {"name": "b", "demand": {"r1": 1}}, {"name": "c", "weight": 3, "demand": {"r1": 1}}"#;
     let problem = one_server(r#"{"r1": 10, "r2": 9}"#, users);
-    let outcome = allocate(&problem, &without(&["b", "c"], Arithmetic::Exact)).unwrap();
+    let outcome = allocate(&problem, &without_entitlement(&["b", "c"], Arithmetic::Exact)).unwrap();
     let expected = [(3, 1), (7, 4), (21, 4)].map(Rational::from);
     assert_eq!(outcome.allocation.totals(), expected);
 }
 
 #[test]
-fn somebody_on_one_server_has_to_be_entitled_to_something() {
+fn refuses_servers_on_which_no_user_is_entitled() {
     let users = r#"{"name": "a", "demand": {"r1": 1}}"#;
     let problem = one_server(r#"{"r1": 1}"#, users);
     for names in [["a"], ["b"]] {
-        let error = allocate(&problem, &without(&names, Arithmetic::Exact)).unwrap_err();
+        let error = allocate(&problem, &without_entitlement(&names, Arithmetic::Exact)).unwrap_err();
         assert!(matches!(error, MechanismError::BadOption { option: "no-entitlement", .. }), "{error}");
     }
     let mut clusters = (0..).map(|seed| cluster(&mut Pcg64Mcg::seed_from_u64(seed), 12, 5, 3));
     let cluster = clusters.find(|cluster| cluster.n_servers() > 1).unwrap();
     let name = cluster.users()[0].name();
-    assert!(allocate(&cluster, &without(&[name], Arithmetic::Exact)).is_err());
+    assert!(allocate(&cluster, &without_entitlement(&[name], Arithmetic::Exact)).is_err());
 }
 
 /// Checks that the answers with entitlements of 0 are the limits of the paper's trajectory, which another
 /// crate follows.
 #[test]
-fn entitlements_of_zero_lead_where_the_path_leads() {
+fn answers_with_zero_entitlements_are_limits_of_the_path() {
     use evenhand_ode::path::{PathSettings, follow};
     use evenhand_ode::pool::Pool;
     use rand::Rng;
@@ -218,7 +218,7 @@ fn entitlements_of_zero_lead_where_the_path_leads() {
             })
             .collect();
         let problem = one_server(r#"{"r1": 1, "r2": 1}"#, &text.join(","));
-        let outcome = allocate(&problem, &without(&["u1", "u3"], Arithmetic::Float)).unwrap();
+        let outcome = allocate(&problem, &without_entitlement(&["u1", "u3"], Arithmetic::Float)).unwrap();
         let pool = Pool::with_zero_entitlements(2, requests, vec![0.5, 0.0, 0.5, 0.0], vec![1.0; 4]).unwrap();
         let limit = follow(&pool, &PathSettings::default()).x;
         if outcome.allocation.total(1) > 0 {

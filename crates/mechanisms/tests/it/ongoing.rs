@@ -143,14 +143,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(120))]
 
     #[test]
-    fn every_rule_goes_on_as_the_scan(problem in problem(SMALL), seed in 0_u64..1000) {
+    fn every_rule_continues_as_the_plain_scan(problem in problem(SMALL), seed in 0_u64..1000) {
         for rule in rules() {
             compare(&problem, &problem, Policy::Fill(rule), rule, seed, 12);
         }
     }
 
     #[test]
-    fn slots_go_on_as_the_scan(
+    fn slots_continue_as_the_plain_scan(
         problem in problem(Shape { demand_on: false, gamma: false, placement: false, ..SMALL }),
         slots in 1_u64..8,
         seed in 0_u64..1000,
@@ -203,7 +203,7 @@ fn with_places(seed: u64, is_free: bool) -> [Problem; 2] {
 }
 
 #[test]
-fn servers_that_come_and_go_are_filled_as_by_the_scan() {
+fn added_and_removed_servers_are_filled_as_by_the_plain_scan() {
     let (mut placed, mut refused) = (0, 0);
     for seed in 0..40 {
         let [problem, whole] = with_places(seed, false);
@@ -232,7 +232,7 @@ fn servers_that_come_and_go_are_filled_as_by_the_scan() {
 
 /// Checks clusters on which most events concern one of many servers, as in a long run.
 #[test]
-fn long_runs_place_what_the_scan_places() {
+fn long_runs_place_the_same_tasks_as_the_plain_scan() {
     let named = |amounts: [u64; 2]| {
         ["cpu", "memory"].map(str::to_owned).into_iter().zip(amounts.map(Rational::from)).collect::<Vec<_>>()
     };
@@ -265,7 +265,7 @@ fn long_runs_place_what_the_scan_places() {
 /// Checks clusters with so many users and servers that sets of users have several words and servers have
 /// several blocks. Complete fillings alternate with single events.
 #[test]
-fn many_users_and_servers_are_filled_as_by_the_scan() {
+fn many_users_and_servers_are_filled_as_by_the_plain_scan() {
     use ServerRule::{BestFit, FirstFit};
     let named = |amounts: [u64; 2]| {
         ["cpu", "memory"].map(str::to_owned).into_iter().zip(amounts.map(Rational::from)).collect::<Vec<_>>()
@@ -330,7 +330,7 @@ fn many_users_and_servers_are_filled_as_by_the_scan() {
 
 /// Checks that the first filling is the filling of `fill` if all tasks are present from the start.
 #[test]
-fn the_first_filling_is_that_of_the_mechanism() {
+fn the_first_filling_equals_the_mechanism() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "s1", "capacity": {"cpu": 100, "memory": 30}},
                     {"name": "s2", "capacity": {"cpu": 30, "memory": 100}}],
@@ -366,7 +366,7 @@ fn apply(scheduler: &mut dyn Scheduler, event: (usize, usize, u64)) {
 /// Checks that a scheduler that is given the running and waiting tasks of another scheduler continues as the
 /// other scheduler does.
 #[test]
-fn a_scheduler_goes_on_from_the_tasks_of_another() {
+fn a_scheduler_continues_from_the_tasks_of_another() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "s1", "count": 3, "capacity": {"cpu": 10, "memory": 7}},
                     {"name": "s2", "count": 2, "capacity": {"cpu": 6, "memory": 12}}],

@@ -24,7 +24,7 @@ fn allocation(problem: &Problem, share: &str) -> Allocation {
 /// Checks Kesidis (19), (20): the answer is 42 tasks, which the paper's best scheduler of whole tasks
 /// reaches. Divisible tasks give 130/3.
 #[test]
-fn kesidis() {
+fn packings_reach_42_tasks_of_kesidis() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "1", "capacity": {"cpu": 100, "memory": 30}},
                     {"name": "2", "capacity": {"cpu": 30, "memory": 100}}],
@@ -38,7 +38,7 @@ fn kesidis() {
 /// Checks that users take turns if one server fits one task of either user. Each user has half a task on
 /// average.
 #[test]
-fn users_take_turns() {
+fn packings_let_users_take_turns() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "s", "capacity": {"cpu": 3}}],
         "users": [{"name": "a", "demand": {"cpu": 2}}, {"name": "b", "demand": {"cpu": 2}, "weight": 3},
@@ -119,7 +119,7 @@ fn mean_ceiling(users: usize) -> f64 {
 /// Checks the largest least share of whole tasks on servers like those of DRFH, Figure 4. The paper prints 62
 /// %, 44 % and 26 % for its simulation of whole tasks with one, two and three users.
 #[test]
-fn servers_of_drfh_figure_4() {
+fn least_shares_on_servers_of_drfh_figure_4() {
     for (users, expected) in [(1, 0.615), (2, 0.455), (3, 0.296)] {
         let mean = mean_ceiling(users);
         assert!((mean - expected).abs() < 5e-4, "{users} users: {mean}, not {expected}");
@@ -128,7 +128,7 @@ fn servers_of_drfh_figure_4() {
 
 /// Draws random problems until `count` of them were compared with a list of all packings.
 #[test]
-fn a_list_of_all_packings_gives_the_same() {
+fn a_list_of_all_packings_gives_the_same_answer() {
     let mut compared = 0;
     for seed in 0.. {
         let problem = random::packings::problem(&mut Pcg64::seed_from_u64(seed));
@@ -145,7 +145,7 @@ fn a_list_of_all_packings_gives_the_same() {
 }
 
 #[test]
-fn a_schedule_is_short_and_has_the_tasks() {
+fn a_schedule_has_few_packings_and_all_tasks() {
     for seed in 0..200 {
         let problem = random::packings::problem(&mut Pcg64::seed_from_u64(seed));
         let Ok(found) = packings::optimum(&problem, Share::TaskShare) else { continue };
@@ -155,7 +155,7 @@ fn a_schedule_is_short_and_has_the_tasks() {
 }
 
 #[test]
-fn other_problems_are_refused() {
+fn refuses_problems_outside_the_premises() {
     let of = |change: &dyn Fn(&mut Value)| {
         let mut document = json!({"kind": "allocation-problem", "resources": ["cpu", "gpu"],
             "servers": [{"name": "s", "capacity": {"cpu": 3, "gpu": 1}}],

@@ -44,7 +44,7 @@ fn solve(case: &Value, problem: &Problem) -> Outcome {
 }
 
 #[test]
-fn tasks() {
+fn presets_give_the_golden_tasks() {
     for (name, case) in cases() {
         let Some(expected) = case["expected"]["tasks"].as_object() else { continue };
         let problem = problem(&case);
@@ -57,7 +57,7 @@ fn tasks() {
 }
 
 #[test]
-fn entitlements() {
+fn presets_give_the_golden_entitlements() {
     for (name, case) in cases() {
         let Some(expected) = case["expected"]["entitlements"].as_object() else { continue };
         let problem = problem(&case);
@@ -88,7 +88,7 @@ fn standings(case: &Value) -> Vec<Standing> {
 }
 
 #[test]
-fn reported() {
+fn presets_give_the_golden_reported_values() {
     for (name, case) in cases() {
         let Some(expected) = case["expected"]["reported"].as_object() else { continue };
         let text = |of: Standing| match of.reported.expect("a number") {
@@ -107,7 +107,7 @@ fn reported() {
 
 /// Checks the order in which the groups at the root are served. No two of these groups are equal.
 #[test]
-fn order() {
+fn presets_give_the_golden_order_of_service() {
     let mut tried = 0;
     for (name, case) in cases() {
         let Some(expected) = case["expected"]["order"].as_array() else { continue };
@@ -124,7 +124,7 @@ fn order() {
 /// `volcano-capacity`, queues are entitled only to the amounts that they deserve, and Volcano keeps
 /// guarantees for their queues.
 #[test]
-fn entitlements_leave_nothing_that_somebody_asks_for() {
+fn entitlements_exhaust_requested_resources() {
     for (name, case) in cases() {
         let leaves_some =
             ["kai-sole-queue", "volcano-capacity"].map(|rule| case["rule"] == rule).contains(&true);
@@ -152,7 +152,7 @@ fn entitlements_leave_nothing_that_somebody_asks_for() {
 }
 
 #[test]
-fn settings_that_do_not_go_together() {
+fn refuses_contradictory_settings() {
     let (_, case) = cases().into_iter().find(|(name, _)| name.starts_with("volcano")).unwrap();
     let problem = problem(&case);
     let refuse = |settings: Settings| tree::allocate(&problem, &settings).unwrap_err().to_string();

@@ -30,7 +30,7 @@ fn exact(problem: &Problem) -> Result<Allocation, String> {
     Ok(outcome.allocation)
 }
 
-fn all(seeds: std::ops::Range<u64>, shape: Shape) {
+fn check_all(seeds: std::ops::Range<u64>, shape: Shape) {
     let mut failures = Vec::new();
     // The environment variable multiplies the number of seeds, for a longer test.
     let more = std::env::var("EVENHAND_MORE").ok().and_then(|text| text.parse().ok()).unwrap_or(1);
@@ -46,23 +46,23 @@ fn all(seeds: std::ops::Range<u64>, shape: Shape) {
 }
 
 #[test]
-fn mixed() {
-    all(0..500, SMALL);
+fn solves_mixed_problems() {
+    check_all(0..500, SMALL);
 }
 
 #[test]
-fn ties() {
-    all(0..500, Shape { largest: 2, ..SMALL });
+fn solves_problems_with_ties() {
+    check_all(0..500, Shape { largest: 2, ..SMALL });
 }
 
 #[test]
-fn unlimited_tasks_and_positive_demands() {
-    all(0..300, Shape { zero: 0.0, finite: 0.0, largest: 50, ..SMALL });
+fn solves_problems_with_unlimited_tasks() {
+    check_all(0..300, Shape { zero: 0.0, finite: 0.0, largest: 50, ..SMALL });
 }
 
 #[test]
-fn many_finite_tasks() {
-    all(0..300, Shape { finite: 0.9, largest: 3, ..SMALL });
+fn solves_problems_with_finite_tasks() {
+    check_all(0..300, Shape { finite: 0.9, largest: 3, ..SMALL });
 }
 
 /// Returns the problem of a golden case. `phi` and `eligible` may be absent.
@@ -101,7 +101,7 @@ fn golden_cases_are_answered() {
 
 /// Checks that the order of servers, users and resources in a file does not change the answer.
 #[test]
-fn no_answer_depends_on_the_order_in_the_file() {
+fn the_order_in_the_file_does_not_change_the_answer() {
     for seed in 0..200 {
         let mut random = Pcg64Mcg::seed_from_u64(seed);
         let stated = spec(&mut random, SMALL);
@@ -122,7 +122,7 @@ fn no_answer_depends_on_the_order_in_the_file() {
 /// Checks that no answer that was found serves more tasks than the returned answer, and that no answer found
 /// dominates it.
 #[test]
-fn no_found_answer_dominates_the_one_returned() {
+fn no_computed_answer_dominates_the_returned_answer() {
     let mut many = 0;
     for seed in 0..200 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL));
@@ -182,7 +182,7 @@ fn doubles_are_near_the_theorem() {
 }
 
 #[test]
-fn all_solutions_of_small_problems() {
+fn lists_all_solutions_of_small_problems() {
     let faces = Settings { faces: true, ..exactly() };
     let all = |problem: &Problem| allocate(problem, &faces).map(|found| found.findings.faces.unwrap());
     let found = case("psdsf.nonunique.2x2x2");
@@ -241,7 +241,7 @@ fn totals(spec: ProblemSpec) -> Option<Vec<f64>> {
 /// Checks that changes of units and names do not change the answer. If the solutions are a continuum, the
 /// returned answer depends on the rounding of sweeps, so answers are only compared approximately.
 #[test]
-fn scales_and_names_change_nothing() {
+fn units_and_names_do_not_change_the_answer() {
     let near = |what: &str, seed: u64, a: &[f64], b: &[f64]| {
         for (a, b) in a.iter().zip(b) {
             assert!((a - b).abs() <= 1e-6 * a.abs().max(1e-9), "{what}, seed {seed}: {a} {b}");
@@ -290,7 +290,7 @@ fn scales_and_names_change_nothing() {
 
 /// Checks a problem on which sweeps alone cycle. A path leads to an answer.
 #[test]
-fn a_cycle_of_the_sweep() {
+fn a_path_solves_a_problem_on_which_sweeps_cycle() {
     let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(19_764), SMALL));
     exact(&problem).expect("an exact answer all the same");
 }

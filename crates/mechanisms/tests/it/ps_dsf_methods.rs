@@ -30,7 +30,7 @@ fn in_doubles() -> Settings {
     Settings::new(Arithmetic::Float)
 }
 
-fn with(method: Method, settings: Settings) -> Settings {
+fn with_method(method: Method, settings: Settings) -> Settings {
     Settings { method: Some(method), ..settings }
 }
 
@@ -54,7 +54,7 @@ fn algorithm_1_does_not_end_on_the_golden_instance() {
             .collect(),
         ..ProblemSpec::default()
     });
-    let ended = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, exactly()));
+    let ended = solve(ps_dsf::allocate, &problem, &with_method(Method::Algorithm1, exactly()));
     assert_eq!(ended.findings.status, Some(Status::Limit));
     let limit = matrix(&case["expected"]["exact_limit"]);
     for (n, row) in limit.iter().enumerate() {
@@ -62,25 +62,25 @@ fn algorithm_1_does_not_end_on_the_golden_instance() {
             assert!(to_f64(&(ended.allocation.on(n, i) - x)).abs() < 1e-9, "user {n} on class {i}");
         }
     }
-    let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, in_doubles()));
+    let float = solve(ps_dsf::allocate, &problem, &with_method(Method::Algorithm1, in_doubles()));
     assert_eq!(float.findings.status, Some(Status::Solved));
     let exact = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
     assert_eq!(exact.totals(), limit.iter().map(|row| row.iter().sum()).collect::<Vec<Rational>>());
 }
 
 #[test]
-fn where_algorithm_1_ends_theorem_1_holds() {
+fn theorem_1_holds_if_algorithm_1_ends() {
     let (mut ended, mut same, mut float_ended) = (0, 0, 0);
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), UNLIMITED));
-        let found = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, exactly()));
+        let found = solve(ps_dsf::allocate, &problem, &with_method(Method::Algorithm1, exactly()));
         if found.findings.status == Some(Status::Solved) {
             ended += 1;
             theorem_1(&problem, &found.allocation).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
             let swept = solve(ps_dsf::allocate, &problem, &exactly()).allocation;
             same += usize::from(swept.totals() == found.allocation.totals());
         }
-        let float = solve(ps_dsf::allocate, &problem, &with(Method::Algorithm1, in_doubles()));
+        let float = solve(ps_dsf::allocate, &problem, &with_method(Method::Algorithm1, in_doubles()));
         float_ended += usize::from(float.findings.status == Some(Status::Solved));
     }
     eprintln!(
@@ -95,17 +95,17 @@ fn the_time_shared_sweep_ends_at_the_market() {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), Shape { finite: 0.0, ..SMALL }));
         let market = solve(tdm::allocate, &problem, &exactly()).allocation;
         theorem_2(&problem, &market).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
-        let swept = solve(tdm::allocate, &problem, &with(Method::Sweep, exactly())).allocation;
+        let swept = solve(tdm::allocate, &problem, &with_method(Method::Sweep, exactly())).allocation;
         theorem_2(&problem, &swept).unwrap_or_else(|why| panic!("seed {seed}, swept: {why}"));
         assert_eq!(market.totals(), swept.totals(), "seed {seed}");
     }
     for seed in 0..300 {
         let problem = problem(spec(&mut Pcg64Mcg::seed_from_u64(seed), SMALL));
-        let found = solve(tdm::allocate, &problem, &with(Method::Market, exactly())).allocation;
+        let found = solve(tdm::allocate, &problem, &with_method(Method::Market, exactly())).allocation;
         theorem_2(&problem, &found).unwrap_or_else(|why| panic!("seed {seed}: {why}"));
         // With task limits, the sweep need not end at the optimum and is not offered.
         if problem.users().iter().any(|user| user.tasks().is_some()) {
-            let swept = tdm::allocate(&problem, &with(Method::Sweep, exactly()));
+            let swept = tdm::allocate(&problem, &with_method(Method::Sweep, exactly()));
             assert!(matches!(swept, Err(MechanismError::BadOption { .. })), "seed {seed}");
         }
     }
@@ -146,7 +146,7 @@ fn asynchronously(problem: &Problem, random: &mut Pcg64Mcg, part: f64) -> f64 {
 }
 
 #[test]
-fn servers_that_act_on_stale_totals_mostly_agree_in_the_end() {
+fn servers_with_stale_totals_mostly_converge() {
     let mut counts = [0, 0];
     const INSTANCES: u64 = 100;
     for seed in 0..INSTANCES {
@@ -194,7 +194,7 @@ fn an_order_is_obeyed_and_checked() {
 /// Checks jobs of gavel's throughput table on three kinds of GPUs. Steps per second are rates of time-shared
 /// classes.
 #[test]
-fn throughputs_of_gavel() {
+fn throughputs_of_gavel_are_solved() {
     let Some(path) = data("gavel/simulation_throughputs.json.zst") else { return };
     let file = std::fs::File::open(path).expect("a file that can be read");
     let mut text = String::new();

@@ -144,7 +144,7 @@ fn follow_among(
 }
 
 #[test]
-fn decisions_are_those_of_a_plain_scan() {
+fn decisions_agree_with_a_plain_scan() {
     let mut counts = [(0, 0); MODES.len()];
     for seed in 0..250 {
         let mut document = random(&mut Pcg64::seed_from_u64(seed));
@@ -171,7 +171,7 @@ fn decisions_are_those_of_a_plain_scan() {
 /// Checks runs that are so long that cached states are discarded meanwhile: at most some thousand states of
 /// each branch are kept.
 #[test]
-fn long_runs_are_those_of_a_plain_scan() {
+fn long_runs_agree_with_a_plain_scan() {
     let mut counts = (0, 0);
     for seed in 0..8 {
         let document = random(&mut Pcg64::seed_from_u64(9000 + seed));
@@ -187,7 +187,7 @@ fn long_runs_are_those_of_a_plain_scan() {
 }
 
 #[test]
-fn servers_that_come_and_go_are_filled_as_by_a_plain_scan() {
+fn added_and_removed_servers_are_filled_as_by_a_plain_scan() {
     let mut counts = (0, 0);
     for seed in 0..150 {
         let document = random(&mut Pcg64::seed_from_u64(5000 + seed));
@@ -223,7 +223,7 @@ fn two_teams() -> Problem {
 }
 
 #[test]
-fn the_youngest_make_room_and_no_more_than_needed() {
+fn preemption_stops_the_youngest_gangs_and_no_more_than_needed() {
     let problem = two_teams();
     let after = |preemption: Preemption| {
         let policy = TreePolicy { preemption, ..TreePolicy::default() };
@@ -253,7 +253,7 @@ fn the_youngest_make_room_and_no_more_than_needed() {
 }
 
 #[test]
-fn what_cannot_be_served_is_refused() {
+fn refuses_unsupported_rules_and_problems() {
     let problem = two_teams();
     let with = |rule: Option<Rule>| {
         let policy = TreePolicy { rule, ..TreePolicy::default() };

@@ -19,7 +19,7 @@ fn of_group(problem: &Value, tasks: &Value, group: usize) -> Why {
     why(&problem, &allocation, group, &Settings::default()).unwrap()
 }
 
-fn two(a: &Value, b: &Value) -> Value {
+fn two_groups(a: &Value, b: &Value) -> Value {
     let group = |name: &str, fields: &Value| {
         let mut group = fields.clone();
         group["name"] = json!(name);
@@ -33,8 +33,8 @@ fn two(a: &Value, b: &Value) -> Value {
 }
 
 #[test]
-fn a_limit_stops_and_one_more_unit_of_it_brings_a_task() {
-    let problem = two(&json!({"guarantee": {"gpu": 6}}), &json!({"limit": {"gpu": 3}}));
+fn a_limit_stops_a_group_and_one_more_unit_starts_a_task() {
+    let problem = two_groups(&json!({"guarantee": {"gpu": 6}}), &json!({"limit": {"gpu": 3}}));
     let found = of_group(&problem, &json!({"a": {"node": 1}, "b": {"node": 3}}), 1);
     assert_eq!(found.amounts[0].may_borrow, 0);
     assert_eq!(found.amounts[0].lenders, [("A".to_owned(), Rational::from(4))]);
@@ -45,8 +45,8 @@ fn a_limit_stops_and_one_more_unit_of_it_brings_a_task() {
 }
 
 #[test]
-fn who_holds_what_is_used_up() {
-    let problem = two(&json!({}), &json!({}));
+fn lists_the_users_of_exhausted_resources() {
+    let problem = two_groups(&json!({}), &json!({}));
     let found = of_group(&problem, &json!({"a": {"node": 3}, "b": {"node": 4}}), 0);
     let stop = &found.users[0].stops[0];
     let holders = vec![("A".to_owned(), Rational::from(6)), ("B".to_owned(), Rational::from(4))];
@@ -55,8 +55,8 @@ fn who_holds_what_is_used_up() {
 }
 
 #[test]
-fn what_is_kept_back_stops_too() {
-    let problem = two(&json!({"guarantee": {"gpu": 4}, "lend": {"gpu": 0}}), &json!({}));
+fn capacity_kept_back_stops_other_groups() {
+    let problem = two_groups(&json!({"guarantee": {"gpu": 4}, "lend": {"gpu": 0}}), &json!({}));
     let tasks = json!({"b": {"node": 6}});
     let found = of_group(&problem, &tasks, 1);
     let stop = &found.users[0].stops[0];
@@ -69,8 +69,8 @@ fn what_is_kept_back_stops_too() {
 }
 
 #[test]
-fn a_weight_of_0_may_stop() {
-    let mut problem = two(&json!({"weight": 0, "guarantee": {"gpu": 2}}), &json!({}));
+fn a_weight_of_0_can_stop_a_group() {
+    let mut problem = two_groups(&json!({"weight": 0, "guarantee": {"gpu": 2}}), &json!({}));
     problem["share"] = json!({"zero-weight": "never"});
     let found = of_group(&problem, &json!({"a": {"node": 1}}), 0);
     assert_eq!(found.users[0].stops[0].kind, StopKind::Weight { group: "A".to_owned() });
@@ -79,7 +79,7 @@ fn a_weight_of_0_may_stop() {
 /// Checks that below the guarantee of a group, only users that demand the promised resource grow. The other
 /// users are served later.
 #[test]
-fn who_waits_for_a_guarantee_comes_later() {
+fn users_waiting_for_a_guarantee_start_last() {
     let problem = json!({"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "node", "capacity": {"cpu": 10, "gpu": 10}}],
         "groups": [{"name": "A", "guarantee": {"gpu": 4}}],
@@ -95,8 +95,8 @@ fn who_waits_for_a_guarantee_comes_later() {
 /// Checks that a full cluster and a limit that is reached do not hide the order of service. The entries say
 /// that they are stopped.
 #[test]
-fn who_is_stopped_still_has_a_place() {
-    let problem = two(&json!({}), &json!({"limit": {"gpu": 2}}));
+fn stopped_users_stay_in_the_order_of_service() {
+    let problem = two_groups(&json!({}), &json!({"limit": {"gpu": 2}}));
     let (problem, allocation) = read(&problem, &json!({"a": {"node": 3}, "b": {"node": 2}}));
     let standings = levels(&problem, &allocation, &Settings::default()).unwrap();
     let found: Vec<(&str, usize, bool)> = standings

@@ -35,7 +35,7 @@ fn by_name(problem: &Problem) -> Vec<(String, Rational)> {
 }
 
 #[test]
-fn golden_cases() {
+fn agrees_with_golden_cases() {
     for case in golden::trees() {
         let problem = read(&case["problem"]);
         let expected = case["expected"]["tasks"].as_object().unwrap();
@@ -46,7 +46,7 @@ fn golden_cases() {
 }
 
 #[test]
-fn a_second_filling_from_the_definition_ends_in_the_same() {
+fn agrees_with_a_filling_from_the_definition() {
     for seed in 0..400 {
         let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), POOL);
         assert_eq!(
@@ -59,7 +59,7 @@ fn a_second_filling_from_the_definition_ends_in_the_same() {
 }
 
 #[test]
-fn on_classes_too() {
+fn agrees_with_a_filling_from_the_definition_on_classes() {
     let mut clusters = 0;
     for seed in 0..400 {
         let problem = trees::problem(&mut Pcg64::seed_from_u64(seed), CLUSTER);
@@ -96,7 +96,7 @@ fn the_order_of_the_file_does_not_matter() {
 }
 
 #[test]
-fn without_groups_it_is_drfh() {
+fn tree_without_groups_equals_drfh() {
     let mut rng = Pcg64::seed_from_u64(2);
     for shape in [POOL, CLUSTER] {
         for _ in 0..60 {
@@ -119,7 +119,7 @@ fn without_groups_it_is_drfh() {
 /// Checks that a group whose only member is another group, with the same weight and priority, changes
 /// nothing.
 #[test]
-fn a_group_with_one_child_is_as_if_the_child_stood_in_its_place() {
+fn a_group_with_one_child_equals_the_child() {
     let mut rng = Pcg64::seed_from_u64(3);
     for _ in 0..60 {
         let mut document = trees::json(&mut rng, POOL);
@@ -163,7 +163,7 @@ fn the_filling_from_the_definition_agrees_on_larger_trees() {
 }
 
 #[test]
-fn it_agrees_on_trees_of_fifty_groups_too() {
+fn the_filling_from_the_definition_agrees_on_fifty_groups() {
     let (mut groups, mut users) = (0, 0);
     for seed in 2000..2009 {
         let shape = Shape { groups: 50, users: 48, classes: 2 };
@@ -185,7 +185,7 @@ fn halved(amounts: &Value) -> Value {
 /// limit and tasks. Shares must be fractions of the cluster: a fraction of the guarantee is the same for both
 /// halves, so halving the weight would count twice. A weight of 0 cannot be halved.
 #[test]
-fn a_queue_may_be_split_in_two() {
+fn splitting_a_queue_in_two_changes_no_tasks() {
     let mut rng = Pcg64::seed_from_u64(5);
     let mut split = 0;
     for shape in [POOL, CLUSTER].into_iter().cycle().take(160) {
@@ -237,7 +237,7 @@ fn a_queue_may_be_split_in_two() {
 }
 
 #[test]
-fn other_mechanisms_refuse_groups_and_name_the_one_that_does_not() {
+fn other_mechanisms_refuse_groups_and_name_tree() {
     let problem = read(&golden::trees()[0]["problem"]);
     for mechanism in registry::ALL.iter().filter(|mechanism| !["tree", "fill"].contains(&mechanism.info.id)) {
         let error = mechanism.allocate(&problem, Arithmetic::Exact).unwrap_err().to_string();

@@ -49,7 +49,7 @@ fn by_name(document: &Value) -> Vec<(String, Rational)> {
 }
 
 #[test]
-fn a_second_filling_from_the_definition_ends_in_the_same() {
+fn agrees_with_a_filling_from_the_definition() {
     let mut other = 0;
     for seed in 0..300 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -67,7 +67,7 @@ fn a_second_filling_from_the_definition_ends_in_the_same() {
 }
 
 #[test]
-fn whole_tasks_are_placed_as_the_definition_says() {
+fn whole_tasks_are_placed_as_by_the_definition() {
     let mut placed = 0;
     for seed in 0..200 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -101,7 +101,7 @@ fn the_order_of_the_file_does_not_matter() {
 
 /// Checks that in a single group without guarantees, users are compared as they are without groups.
 #[test]
-fn in_one_group_it_is_drfh() {
+fn tree_with_one_group_compares_users_as_drfh() {
     let mut rng = Pcg64::seed_from_u64(3);
     let mut more = 0;
     for _ in 0..100 {
@@ -131,7 +131,7 @@ fn in_one_group_it_is_drfh() {
 
 /// Checks that a demand that is the same on all classes can also be stated by class.
 #[test]
-fn a_demand_that_is_said_twice_is_one() {
+fn a_demand_repeated_by_class_changes_nothing() {
     let mut rng = Pcg64::seed_from_u64(4);
     for _ in 0..60 {
         let document = random(&mut rng, CLUSTER, true);
@@ -164,14 +164,14 @@ fn two_kinds() -> Value {
 /// Both users rise together by their base demands. x gets the ten new cards and y gets ten old cards. Of the
 /// two cards that are left, each user gets s tasks, which take 2s + s cards: 10 + 2/3 tasks.
 #[test]
-fn levels_go_by_the_base_demand_and_places_by_the_class() {
+fn levels_count_base_demands_and_placements_class_demands() {
     assert_eq!(totals(&two_kinds()), [Rational::from((32, 3)), Rational::from((32, 3))]);
 }
 
 /// User x demands two cards, or one card on old servers. Alone, x has 5 + 12 tasks, whose base demands are 34
 /// of 22 cards.
 #[test]
-fn what_is_held_may_be_more_than_there_is() {
+fn usage_by_base_demand_may_exceed_the_capacity() {
     let mut document = two_kinds();
     document["users"] =
         json!([{"name": "x", "group": "a", "demand": {"gpu": 2}, "demand_on": {"old": {"gpu": 1}}}]);
@@ -194,7 +194,7 @@ fn what_is_held_may_be_more_than_there_is() {
 /// Group a is below its guarantee of 8 until its base demands are 8, which is four tasks wherever they run.
 /// Then b catches up.
 #[test]
-fn a_guarantee_is_of_what_is_held() {
+fn a_guarantee_counts_base_demands() {
     let mut document = two_kinds();
     document["groups"][0]["guarantee"] = json!({"gpu": 8});
     document["users"][0] = json!({"name": "x", "group": "a", "demand": {"gpu": 2}, "servers": ["old"],
@@ -211,7 +211,7 @@ fn a_guarantee_is_of_what_is_held() {
 }
 
 #[test]
-fn a_user_without_a_base_demand_cannot_be_compared() {
+fn refuses_users_without_a_base_demand() {
     let mut document = two_kinds();
     document["users"][0] =
         json!({"name": "x", "group": "a", "servers": ["old"], "demand_on": {"old": {"gpu": 2}}});
@@ -232,7 +232,7 @@ fn a_user_without_a_base_demand_cannot_be_compared() {
 }
 
 #[test]
-fn what_stops_a_user_is_told_by_class() {
+fn explains_by_class_what_stops_a_user() {
     let mut document = two_kinds();
     document["groups"][0]["on"] = json!({"old, new": {"limit": {"gpu": 6}}});
     let problem = read(&document);

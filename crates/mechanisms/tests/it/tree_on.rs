@@ -35,7 +35,7 @@ fn by_name(problem: &Problem) -> Vec<(String, Rational)> {
 }
 
 #[test]
-fn a_second_filling_from_the_definition_ends_in_the_same() {
+fn agrees_with_a_filling_from_the_definition() {
     let mut held_back = 0;
     for seed in 0..300 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -55,7 +55,7 @@ fn a_second_filling_from_the_definition_ends_in_the_same() {
 
 /// Checks that a limit on all classes together equals a plain limit, if nothing is kept back.
 #[test]
-fn a_limit_on_all_classes_is_the_limit() {
+fn a_limit_on_all_classes_equals_the_limit_of_the_group() {
     let mut rng = Pcg64::seed_from_u64(1);
     let mut limits = 0;
     for shape in [POOL, CLUSTER].into_iter().cycle().take(160) {
@@ -110,7 +110,7 @@ fn two_kinds() -> Value {
 }
 
 #[test]
-fn what_a_limit_leaves_goes_to_others_and_is_named() {
+fn capacity_left_by_a_limit_goes_to_others_and_the_limit_is_named() {
     let problem = read(&two_kinds());
     let outcome = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
     // `a` and `b` rise together. x gets 3 new GPUs and all old GPUs that y leaves. z runs on the new GPUs.
@@ -129,7 +129,7 @@ fn what_a_limit_leaves_goes_to_others_and_is_named() {
 }
 
 #[test]
-fn a_limit_of_zero_bars_the_classes() {
+fn a_limit_of_zero_closes_the_classes() {
     let mut document = two_kinds();
     document["groups"][0]["on"]["new"]["limit"]["gpu"] = json!(0);
     document["users"][0]["servers"] = json!(["new"]);
@@ -164,7 +164,7 @@ fn limits_on_all_its_classes_stop_a_user() {
 /// Checks a group that has stopped before the end of the filling and has grown further than the last update
 /// of its subgroup shows.
 #[test]
-fn who_waits_at_the_end_keeps_all_that_it_has() {
+fn groups_that_stop_early_keep_their_tasks() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["cpu", "memory", "gpu"],
         "servers": [{"name": "pool", "capacity": {"cpu": 10, "gpu": 8, "memory": 26}}],
         "groups": [
@@ -185,7 +185,7 @@ fn who_waits_at_the_end_keeps_all_that_it_has() {
 }
 
 #[test]
-fn what_places_no_tasks_refuses() {
+fn rules_without_placements_refuse_class_limits() {
     let problem = read(&two_kinds());
     let rule = Settings { rule: Some(evenhand_mechanisms::tree::Rule::Kai), ..Settings::default() };
     let error = evenhand_mechanisms::tree::allocate(&problem, &rule).unwrap_err();

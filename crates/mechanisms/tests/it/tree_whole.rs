@@ -50,7 +50,7 @@ fn random(rng: &mut Pcg64) -> Value {
 const TIES: [(Ties, bool); 2] = [(Ties::Low, false), (Ties::High, true)];
 
 #[test]
-fn decisions_are_those_of_a_plain_scan() {
+fn decisions_agree_with_a_plain_scan() {
     let mut gangs = 0;
     for seed in 0..300 {
         let document = random(&mut Pcg64::seed_from_u64(seed));
@@ -73,7 +73,7 @@ fn decisions_are_those_of_a_plain_scan() {
 /// Checks best fit, first fit, limits on server classes, and the shares of schedulers, which the scan reads
 /// from the file.
 #[test]
-fn so_are_they_with_best_fit_class_limits_and_the_shares_of_schedulers() {
+fn decisions_with_best_fit_class_limits_and_rules_agree_with_a_scan() {
     let rules = [
         (None, None),
         (Some(Rule::Hdrf), Some(json!({}))),
@@ -120,7 +120,7 @@ fn so_are_they_with_best_fit_class_limits_and_the_shares_of_schedulers() {
 /// Checks random ties among servers: the same seed gives the same tasks, and every class of identical servers
 /// is drawn.
 #[test]
-fn random_ties_among_servers() {
+fn random_ties_among_servers_depend_only_on_the_seed() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu", "cpu"],
         "servers": [{"name": "node", "count": 3, "capacity": {"gpu": 4, "cpu": 4}},
                     {"name": "other", "capacity": {"gpu": 4, "cpu": 4}}],
@@ -153,7 +153,7 @@ fn a_gang_starts_whole_or_not_at_all() {
 }
 
 #[test]
-fn priorities_act_beyond_the_guarantee() {
+fn priorities_count_only_above_the_guarantee() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "node", "count": 2, "capacity": {"gpu": 4}}],
         "groups": [{"name": "a", "guarantee": {"gpu": 3}}, {"name": "b", "priority": 1}],
@@ -164,7 +164,7 @@ fn priorities_act_beyond_the_guarantee() {
 }
 
 #[test]
-fn gangs_need_no_groups() {
+fn gangs_are_supported_without_groups() {
     let problem = read(&json!({"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "node", "count": 5, "capacity": {"gpu": 1}}],
         "users": [{"name": "x", "gang": 2, "demand": {"gpu": 1}}, {"name": "y", "gang": 2, "demand": {"gpu": 1}}]}));
@@ -173,7 +173,7 @@ fn gangs_need_no_groups() {
 }
 
 #[test]
-fn what_does_not_go_with_the_tree_is_refused() {
+fn options_that_contradict_the_tree_are_refused() {
     let problem = trees::problem(&mut Pcg64::seed_from_u64(1), Shape { groups: 2, users: 2, classes: 1 });
     for (flag, value) in [
         ("score", "tsf"),

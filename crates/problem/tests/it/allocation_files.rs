@@ -58,14 +58,14 @@ fn placements_in_doubles_are_read_back() {
 }
 
 #[test]
-fn another_problem_is_noticed() {
+fn the_hash_identifies_the_problem() {
     let text = |hash: &str| format!(r#"{{"kind":"allocation","problem_sha256":"{hash}","tasks":{{}}}}"#);
     assert!(read(&text(&problem_sha256(&problem()))).unwrap().is_for(&problem()));
     assert!(!read(&text("00ff")).unwrap().is_for(&problem()));
 }
 
 #[test]
-fn placements_are_the_tasks_server_by_server() {
+fn placements_add_up_to_the_tasks() {
     let placements = r#""placements": [{"server": "high-cpu", "index": 0, "tasks": {"user 2": 4}},
         {"server": "high-cpu", "index": 2, "tasks": {"user 2": 1, "user 1": 0}}]"#;
     let alone = read(&format!(r#"{{"kind": "allocation", {placements}}}"#)).unwrap();
@@ -80,7 +80,7 @@ fn placements_are_the_tasks_server_by_server() {
 }
 
 #[test]
-fn faults() {
+fn faults_name_their_place() {
     let fault =
         |fields: &str, expected: &str| refuses(&format!("{{\"kind\":\"allocation\",\n{fields}}}"), expected);
     fault("\"mechanism\":\"drf\"", "a.json:1:1: the field `tasks` is missing");
@@ -123,7 +123,7 @@ fn faults() {
 }
 
 #[test]
-fn results_may_have_many_digits() {
+fn results_have_a_larger_limit_of_digits() {
     let tasks = |number: &str| {
         read(&format!(r#"{{"kind": "allocation", "tasks": {{"user 1": {{"high-cpu": "{number}"}}}}}}"#))
     };
@@ -136,7 +136,7 @@ fn results_may_have_many_digits() {
 }
 
 #[test]
-fn parts_of_a_document_are_named_by_its_lines() {
+fn faults_in_nested_documents_name_the_outer_line() {
     let text =
         format!("{{\"problem\": {PROBLEM},\n\"allocation\": {{\"kind\": \"allocation\", \"tasks\": 3}}}}");
     let source = Source { name: "c.json", text: &text };
@@ -182,7 +182,7 @@ fn writes_exact_numbers_as_strings() {
 }
 
 #[test]
-fn writes_floating_point_as_numbers_and_time_shared_classes_with_their_time() {
+fn writes_floating_point_as_numbers_and_the_time_of_time_shared_classes() {
     let problem = problem();
     let mut allocation = Allocation::empty(2, Sharing::Tdm);
     allocation.tasks[1] = vec![(1, Rational::from((1, 10)))];
@@ -195,7 +195,7 @@ fn writes_floating_point_as_numbers_and_time_shared_classes_with_their_time() {
 }
 
 #[test]
-fn the_hash_is_that_of_the_canonical_form_whatever_its_length() {
+fn the_hash_is_computed_from_the_canonical_form() {
     for n_users in [0, 1, 700, 3000] {
         let users: Vec<String> = (0..n_users)
             .map(|n| format!(r#"{{"name": "a \\ \u00fc\" \n {n}", "demand": {{"cpu": {n}.5}}}}"#))
@@ -213,7 +213,7 @@ fn the_hash_is_that_of_the_canonical_form_whatever_its_length() {
 }
 
 #[test]
-fn the_canonical_form_is_indifferent_to_spelling() {
+fn the_canonical_form_does_not_depend_on_spelling() {
     let spelled = PROBLEM
         .replace("\"1/5\"", "2.0E-1")
         .replace("\"count\": 3", "\"count\": \"6/2\"")

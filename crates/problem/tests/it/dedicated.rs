@@ -25,7 +25,7 @@ fn problem(counts: &[u32], weights: &[u32]) -> Problem {
 proptest! {
     /// Checks that every server has one owner, and that no user is far from its share of all servers.
     #[test]
-    fn servers_are_dealt_out_by_weight(
+    fn dedicated_servers_are_in_proportion_to_weights(
         counts in prop::collection::vec(1_u32..40, 1..6),
         weights in prop::collection::vec(1_u32..9, 1..6),
     ) {
@@ -56,7 +56,7 @@ proptest! {
 }
 
 #[test]
-fn nobody_has_more_than_its_tasks() {
+fn dedicated_users_run_at_most_all_their_tasks() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "count": 4, "capacity": {"cpu": 3}}],
         "users": [{"name": "u", "demand": {"cpu": 2}, "tasks": "3/2"}, {"name": "v", "demand": {"cpu": 2}},

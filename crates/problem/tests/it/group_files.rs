@@ -9,7 +9,7 @@ fn read(text: &str) -> Result<Problem, String> {
 
 /// Returns a problem with a pool of 10 CPUs and 4 GPUs. The arguments are its groups, further fields of its
 /// only user, and further fields of the problem.
-fn with(groups: &str, user: &str, more: &str) -> String {
+fn problem_with_groups(groups: &str, user: &str, more: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
 "servers": [{{"name": "pool", "capacity": {{"cpu": 10, "gpu": 4}}}}],
@@ -32,8 +32,9 @@ const SHARE: &str = r#", "share": {"of": "surplus", "over": "lendable", "multipl
     "families": true, "zero-weight": "never"}"#;
 
 #[test]
-fn everything_is_read_and_written_and_read_again() {
-    let problem = read(&with(TREE, r#", "group": "b", "gang": 2, "pinned": "3/2""#, SHARE)).unwrap();
+fn group_files_survive_reading_and_writing() {
+    let problem =
+        read(&problem_with_groups(TREE, r#", "group": "b", "gang": 2, "pinned": "3/2""#, SHARE)).unwrap();
     let groups = problem.groups();
     assert_eq!((groups.list()[0].parent, groups.list()[1].parent), (Some(1), None));
     assert_eq!(groups.list()[0].guarantee, Some(vec![(1, Rational::new())]));
@@ -49,19 +50,25 @@ fn everything_is_read_and_written_and_read_again() {
 }
 
 #[test]
-fn what_is_the_default_changes_no_hash() {
-    let plain = with("", "", "");
-    let said =
-        with("", r#", "gang": 1, "pinned": 0"#, r#", "share": {"of": "usage", "multipliers": {"cpu": 1}}"#);
-    let [plain, said] = [plain, said].map(|text| read(&text).unwrap());
-    assert_eq!(plain, said);
+fn stated_defaults_do_not_change_the_hash() {
+    let plain = problem_with_groups("", "", "");
+    let stated = problem_with_groups(
+        "",
+        r#", "gang": 1, "pinned": 0"#,
+        r#", "share": {"of": "usage", "multipliers": {"cpu": 1}}"#,
+    );
+    let [plain, stated] = [plain, stated].map(|text| read(&text).unwrap());
+    assert_eq!(plain, stated);
     assert!(!problem_to_json(&plain).contains("groups"));
-    assert_ne!(problem_sha256(&plain), problem_sha256(&read(&with(r#"{"name": "a"}"#, "", "")).unwrap()));
+    assert_ne!(
+        problem_sha256(&plain),
+        problem_sha256(&read(&problem_with_groups(r#"{"name": "a"}"#, "", "")).unwrap())
+    );
 }
 
 #[test]
 fn faults_name_their_place() {
-    let groups = |groups: &str| with(groups, "", "");
+    let groups = |groups: &str| problem_with_groups(groups, "", "");
     refuses(
         &groups(r#"{"name": "a", "parent": "b"}, {"name": "b", "parent": "a"}"#),
         "p.json:3:36: groups[0].parent: group `a` is its own parent, perhaps through other groups: expected parents that lead to a group without a parent",
@@ -90,34 +97,37 @@ fn faults_name_their_place() {
         &groups(r#"{"name": "a", "priority": 0.5}"#),
         "p.json:3:38: groups[0].priority: 1/2 is not a priority: expected a whole number",
     );
-    refuses(&with("", r#", "group": "a""#, ""), "p.json:4:56: users[0].group: there is no group `a`");
     refuses(
-        &with("", r#", "gang": 0"#, ""),
+        &problem_with_groups("", r#", "group": "a""#, ""),
+        "p.json:4:56: users[0].group: there is no group `a`",
+    );
+    refuses(
+        &problem_with_groups("", r#", "gang": 0"#, ""),
         "p.json:4:55: users[0].gang: 0 is not a number of tasks that run together: expected a whole number from 1 to \
          10^12",
     );
     refuses(
-        &with("", r#", "tasks": 1, "pinned": 2"#, ""),
+        &problem_with_groups("", r#", "tasks": 1, "pinned": 2"#, ""),
         "p.json:4:69: users[0].pinned: 2 tasks are pinned, but the user has 1: expected at most 1",
     );
     refuses(
-        &with("", "", r#", "share": {"of": "everything"}"#),
+        &problem_with_groups("", "", r#", "share": {"of": "everything"}"#),
         "p.json:4:65: share.of: found `everything`: expected one of usage, surplus",
     );
     refuses(
-        &with("", "", r#", "share": {"multipliers": {"cpu": 0}}"#),
+        &problem_with_groups("", "", r#", "share": {"multipliers": {"cpu": 0}}"#),
         "p.json:4:82: share.multipliers.cpu: 0 is not positive: expected a number above 0",
     );
 }
 
 #[test]
-fn promises_that_cannot_be_kept_are_reported_with_the_amounts() {
+fn infeasible_guarantees_are_reported_with_amounts() {
     let groups = r#"{"name": "a", "guarantee": {"cpu": 8, "gpu": 4}}, {"name": "b", "guarantee": {"cpu": 4}},
         {"name": "a1", "parent": "a", "guarantee": {"cpu": 5}}, {"name": "a2", "parent": "a", "guarantee": {"cpu": 4}}"#;
-    let problem = read(&with(groups, "", "")).unwrap();
-    let said: Vec<String> = problem.warnings().iter().map(Warning::to_string).collect();
+    let problem = read(&problem_with_groups(groups, "", "")).unwrap();
+    let messages: Vec<String> = problem.warnings().iter().map(Warning::to_string).collect();
     assert_eq!(
-        said,
+        messages,
         [
             "the subgroups of `a`: the guarantees of cpu add up to 9, but there is only 8",
             "all groups: the guarantees of cpu add up to 12, but there is only 10",
@@ -131,11 +141,11 @@ fn chain(groups: usize) -> String {
         0 => r#"{"name": "g0"}"#.to_owned(),
         v => format!(r#"{{"name": "g{v}", "parent": "g{}"}}"#, v - 1),
     };
-    with(&(0..groups).map(group).collect::<Vec<_>>().join(",\n"), "", "")
+    problem_with_groups(&(0..groups).map(group).collect::<Vec<_>>().join(",\n"), "", "")
 }
 
 #[test]
-fn groups_stand_in_each_other_up_to_a_bound() {
+fn the_depth_of_groups_is_bounded() {
     assert_eq!(read(&chain(100)).unwrap().groups().list().len(), 100);
     refuses(
         &chain(101),
@@ -144,7 +154,7 @@ fn groups_stand_in_each_other_up_to_a_bound() {
 }
 
 /// Returns a problem with two server classes and one group, whose field `on` has the given text.
-fn on(on: &str, guarantee: &str) -> String {
+fn problem_with_class_fields(on: &str, guarantee: &str) -> String {
     format!(
         r#"{{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
 "servers": [{{"name": "old", "count": 2, "capacity": {{"cpu": 10, "gpu": 4}}}}, {{"name": "new", "capacity": {{"gpu": 8}}}}],
@@ -160,7 +170,7 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
         r#"{"new": {"limit": {"gpu": "3k"}}, "new, old": {"limit": {"gpu": 5, "cpu": 0}}, "old": {}}"#;
     let listed = r#"[{"servers": ["old", "new"], "limit": {"cpu": 0, "gpu": 5}},
         {"servers": ["new"], "limit": {"gpu": 3000}}, {"servers": ["old"], "limit": {}}]"#;
-    let [by_key, listed] = [by_key, listed].map(|said| read(&on(said, "")).unwrap());
+    let [by_key, listed] = [by_key, listed].map(|text| read(&problem_with_class_fields(text, "")).unwrap());
     assert_eq!(by_key, listed);
     let of: Vec<_> = by_key.groups().list()[0].on.iter().map(|on| (&on.servers[..], &on.limit[..])).collect();
     let zero_and_five = [(0, Rational::new()), (1, Rational::from(5))];
@@ -170,8 +180,8 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
     assert!(written.contains(expected), "{written}");
     assert_eq!(read(&written).unwrap(), by_key);
     // An entry without limits does not change the hash. A limit of 0 does.
-    let [none, empty, zero] =
-        ["{}", r#"{"old": {"limit": {}}}"#, r#"{"old": {"limit": {"gpu": 0}}}"#].map(|said| on(said, ""));
+    let [none, empty, zero] = ["{}", r#"{"old": {"limit": {}}}"#, r#"{"old": {"limit": {"gpu": 0}}}"#]
+        .map(|text| problem_with_class_fields(text, ""));
     let [none, empty, zero] = [none, empty, zero].map(|text| problem_sha256(&read(&text).unwrap()));
     assert_eq!(none, empty);
     assert_ne!(none, zero);
@@ -180,13 +190,13 @@ fn sets_of_classes_are_named_by_a_key_or_in_a_list() {
 /// Checks class names that contain a comma. As a key the whole text is the class, and in a list it is one of
 /// several names.
 #[test]
-fn names_with_commas() {
-    let text =
-        on(r#"{"old,new": {"limit": {"gpu": 1}}}"#, "").replace(r#""name": "new""#, r#""name": "old,new""#);
+fn class_names_may_contain_commas() {
+    let text = problem_with_class_fields(r#"{"old,new": {"limit": {"gpu": 1}}}"#, "")
+        .replace(r#""name": "new""#, r#""name": "old,new""#);
     let problem = read(&text).unwrap();
     assert_eq!(problem.groups().list()[0].on[0].servers, [1]);
     assert_eq!(read(&problem_to_json(&problem)).unwrap(), problem);
-    let both = on(r#"[{"servers": ["old", "old,new"], "limit": {"gpu": 1}}]"#, "");
+    let both = problem_with_class_fields(r#"[{"servers": ["old", "old,new"], "limit": {"gpu": 1}}]"#, "");
     let both = both.replace(r#""name": "new""#, r#""name": "old,new""#);
     let problem = read(&both).unwrap();
     assert_eq!(problem.groups().list()[0].on[0].servers, [0, 1]);
@@ -194,7 +204,7 @@ fn names_with_commas() {
 }
 
 #[test]
-fn faults_of_what_is_said_of_classes_name_their_place() {
+fn faults_in_class_limits_name_their_place() {
     let faults = [
         (
             r#"{"nw": {"limit": {"gpu": 1}}}"#,
@@ -226,13 +236,15 @@ fn faults_of_what_is_said_of_classes_name_their_place() {
         ),
         (r#"{"new": {"maximum": {"gpu": 1}}}"#, "groups[0].on.new.maximum: unknown field `maximum`"),
     ];
-    for (said, expected) in faults {
-        let message = read(&on(said, "")).unwrap_err();
+    for (text, expected) in faults {
+        let message = read(&problem_with_class_fields(text, "")).unwrap_err();
         let (place, fault) = message.split_once(": ").unwrap();
         assert!(place.starts_with("p.json:4:") && fault.starts_with(expected), "{message}");
     }
     for field in ["guarantee", "lend"] {
-        let message = read(&on(&format!(r#"{{"new": {{"{field}": {{"gpu": 1}}}}}}"#), "")).unwrap_err();
+        let message =
+            read(&problem_with_class_fields(&format!(r#"{{"new": {{"{field}": {{"gpu": 1}}}}}}"#), ""))
+                .unwrap_err();
         let expected =
             format!("groups[0].on.new.{field}: a `{field}` on some server classes is not supported");
         assert!(message.contains(&expected) && message.contains("only `limit` is"), "{message}");
@@ -240,11 +252,12 @@ fn faults_of_what_is_said_of_classes_name_their_place() {
 }
 
 #[test]
-fn a_promise_that_limits_on_classes_do_not_leave_is_reported() {
+fn guarantees_beyond_class_limits_are_reported() {
     // There are 8 new GPUs and 8 old GPUs, so a limit of 2 on the new GPUs leaves 10.
     let warnings = |promised: u32| {
         let guarantee = format!(r#", "guarantee": {{"gpu": {promised}}}"#);
-        let problem = read(&on(r#"{"new": {"limit": {"gpu": 2}}}"#, &guarantee)).unwrap();
+        let problem =
+            read(&problem_with_class_fields(r#"{"new": {"limit": {"gpu": 2}}}"#, &guarantee)).unwrap();
         problem.warnings().iter().map(Warning::to_string).collect::<Vec<_>>()
     };
     assert!(warnings(10).is_empty());

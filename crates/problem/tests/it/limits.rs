@@ -18,7 +18,7 @@ fn problem(capacity: &str, user: &str) -> Result<Problem, String> {
 }
 
 #[test]
-fn every_suffix() {
+fn reads_every_suffix() {
     for (text, value) in [
         ("64000m", "64"),
         ("1n", "1e-9"),
@@ -70,7 +70,7 @@ fn suffixes_are_for_amounts() {
 }
 
 #[test]
-fn nearest_names() {
+fn suggests_the_nearest_names() {
     let known = ["cpu", "memory", "gpu", "high-memory"];
     for (name, expected) in [
         ("cpuu", Some("cpu")),
@@ -95,7 +95,7 @@ fn nearest_names() {
 }
 
 #[test]
-fn the_top_of_a_file_may_describe_it() {
+fn top_level_descriptions_are_accepted() {
     let text = r#"{"$schema": "x", "description": ["y"], "kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "pool", "capacity": {"cpu": 1}}]}"#;
     let problem = Source { name: "p.json", text }.problem().unwrap();
@@ -163,7 +163,7 @@ fn a_file_is_not_read_beyond_its_limit() {
 }
 
 #[test]
-fn what_is_written_is_read_again() {
+fn written_files_are_read_again() {
     let text = include_str!("../extreme/exponent.json");
     let problem = Source { name: "exponent.json", text }.problem().unwrap();
     let written = problem_to_json(&problem);
@@ -192,14 +192,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn numbers_of_any_size_are_written_as_they_are_read(text in within_the_limits(), negative in any::<bool>()) {
+    fn numbers_of_any_size_survive_writing_and_reading(text in within_the_limits(), negative in any::<bool>()) {
         let value = parse(&text).unwrap() * if negative { -1 } else { 1 };
         let written = stated(&value).unwrap();
         prop_assert_eq!(parse(&written).unwrap(), value);
     }
 
     #[test]
-    fn no_text_makes_a_reader_fail_badly(text in "[-+0-9eE./kKiMGm]{0,12}") {
+    fn readers_never_panic(text in "[-+0-9eE./kKiMGm]{0,12}") {
         let _ = (parse(&text), parse_result(&text));
         if let Ok(value) = parse(&text) {
             // A number without a suffix is also a quantity of the same value.
@@ -209,7 +209,7 @@ proptest! {
 }
 
 #[test]
-fn a_mean_may_be_too_long_to_be_stated() {
+fn a_number_can_be_too_long_to_be_stated() {
     let long = parse(&format!("0.{}", "1".repeat(398))).unwrap();
     assert_eq!(stated(&(long / Rational::from(7))), None);
 }

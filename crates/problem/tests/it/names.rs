@@ -18,7 +18,7 @@ fn is_hidden(c: char) -> bool {
 }
 
 #[test]
-fn spreadsheets_take_no_name_for_a_formula() {
+fn names_are_no_formulas_in_spreadsheets() {
     for (name, field) in [
         ("=1+1", "'=1+1"),
         ("@SUM(A1)", "'@SUM(A1)"),
@@ -45,7 +45,7 @@ fn spreadsheets_take_no_name_for_a_formula() {
 }
 
 #[test]
-fn no_line_of_markdown_begins_a_block() {
+fn names_begin_no_block_in_markdown() {
     for (name, line) in [
         ("# heading", "\\# heading"),
         ("- item", "\\- item"),
@@ -67,7 +67,7 @@ fn no_line_of_markdown_begins_a_block() {
 }
 
 #[test]
-fn names_stay_inside_of_the_comments_of_coq() {
+fn names_do_not_end_coq_comments() {
     assert_eq!(
         Medium::Coq.show("a *) Axiom x : False. (* \"b\n"),
         concat!(r"a \u{2a}\u{29} Axiom x : False. \u{28}\u{2a} ", r"\u{22}b\u{a}")
@@ -77,7 +77,7 @@ fn names_stay_inside_of_the_comments_of_coq() {
 
 proptest! {
     #[test]
-    fn nothing_hidden_is_left(name in any::<String>(), hidden in "[\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{0}-\u{1f}]{0,4}") {
+    fn hidden_characters_are_escaped(name in any::<String>(), hidden in "[\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{0}-\u{1f}]{0,4}") {
         for medium in ALL {
             let shown = medium.show(&format!("{name}{hidden}{name}"));
             prop_assert!(!shown.contains(is_hidden), "{medium:?}: {shown:?}");

@@ -6,7 +6,7 @@ use evenhand_problem::{
 };
 
 #[test]
-fn all_spellings_of_a_tenth() {
+fn reads_all_spellings_of_a_tenth() {
     for text in ["0.1", "1/10", "1e-1", "1E-1", "0.10", "10e-2", "0.001e+2", "3/30", "00.1"] {
         assert_eq!(parse(text).unwrap(), Rational::from((1, 10)), "{text}");
     }
@@ -16,7 +16,7 @@ fn all_spellings_of_a_tenth() {
 }
 
 #[test]
-fn texts_that_are_no_numbers() {
+fn refuses_texts_that_are_not_numbers() {
     for text in [
         "", "-", "--1", "+1", ".5", "1.", "1_000", "3 / 7", " 1", "1 ", "1e", "1e+", "e1", "0x1", "NaN",
         "inf", "1/", "/1", "1/2/3", "1/-2", "1.5/2", "1e5/2", "٣", "1,5", "1e1.5",
@@ -26,7 +26,7 @@ fn texts_that_are_no_numbers() {
 }
 
 #[test]
-fn bounds() {
+fn bounds_digits_and_exponents() {
     assert!(parse(&"1".repeat(MAX_DIGITS)).is_ok());
     let long = parse(&"1".repeat(MAX_DIGITS + 1));
     assert_eq!(long, Err(NumberError::TooManyDigits { found: MAX_DIGITS + 1, limit: MAX_DIGITS }));
@@ -43,7 +43,7 @@ fn bounds() {
 }
 
 #[test]
-fn numbers_of_a_machine_word_and_longer_ones() {
+fn reads_numbers_within_and_beyond_a_machine_word() {
     let ten = |power: u32| Rational::from(Integer::from(Integer::u_pow_u(10, power)));
     for digits in 1..=41 {
         let nines = "9".repeat(digits);
@@ -83,7 +83,7 @@ fn quotients_of_whole_doubles_are_rounded_to_the_nearest() {
 }
 
 #[test]
-fn floating_point_takes_the_nearest() {
+fn floating_point_rounds_to_the_nearest() {
     for value in [0.0, 0.1, -0.1, 1.0 / 3.0, f64::MAX, f64::MIN_POSITIVE, 5e-324, 1e300] {
         assert_eq!(to_f64(&from_f64(value).unwrap()), value);
     }

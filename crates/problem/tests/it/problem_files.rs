@@ -26,7 +26,7 @@ fn refuses(text: &str, expected: &str) {
 }
 
 /// Returns a problem whose only user and only server are given as text.
-fn with(server: &str, user: &str) -> String {
+fn problem_text(server: &str, user: &str) -> String {
     format!(
         "{{\"kind\":\"allocation-problem\",\"resources\":[\"cpu\",\"gpu\"],\n\"servers\":[{server}],\n\"users\":[{user}]}}"
     )
@@ -54,23 +54,26 @@ fn fields_may_come_in_any_order_and_keys_may_be_escaped() {
 }
 
 #[test]
-fn users_may_be_none_and_servers_empty_handed() {
-    assert_eq!(read(&with(POOL, "")).unwrap().n_users(), 0);
-    let problem = read(&with(r#"{"name":"pool","capacity":{}}"#, USER)).unwrap();
+fn accepts_no_users_and_servers_without_capacity() {
+    assert_eq!(read(&problem_text(POOL, "")).unwrap().n_users(), 0);
+    let problem = read(&problem_text(r#"{"name":"pool","capacity":{}}"#, USER)).unwrap();
     assert_eq!(problem.warnings().len(), 1);
     let no_list = r#"{"kind":"allocation-problem","resources":["r"],"servers":[{"name":"s","capacity":{}}]}"#;
     assert_eq!(read(no_list).unwrap().n_users(), 0);
 }
 
 #[test]
-fn a_class_of_rates_needs_no_capacity() {
+fn a_time_shared_class_requires_no_capacity() {
     let rates = r#"{"name":"a","gamma":{"pool":"3/2"}}"#;
-    assert!(read(&with(r#"{"name":"pool"}"#, rates)).unwrap().servers()[0].is_time_shared());
-    refuses(&with(r#"{"name":"pool"}"#, USER), "p.json:2:12: servers[0]: the field `capacity` is missing");
+    assert!(read(&problem_text(r#"{"name":"pool"}"#, rates)).unwrap().servers()[0].is_time_shared());
+    refuses(
+        &problem_text(r#"{"name":"pool"}"#, USER),
+        "p.json:2:12: servers[0]: the field `capacity` is missing",
+    );
 }
 
 #[test]
-fn text_that_is_no_json() {
+fn refuses_text_that_is_not_json() {
     refuses("", "p.json:1:1: the file is empty: expected a JSON document");
     refuses(" \n\n", "p.json:3:1: the file is empty: expected a JSON document");
     refuses("\u{feff}{}", "p.json:1:1: found a byte order mark: expected UTF-8 text without one");
@@ -102,7 +105,7 @@ fn deep_nesting_is_refused_before_it_is_parsed() {
 }
 
 #[test]
-fn wrong_kind_and_fields() {
+fn refuses_wrong_kinds_and_fields() {
     refuses("[]", "p.json:1:1: found a list: expected an object");
     refuses("{}", "p.json:1:1: the field `kind` is missing: expected \"kind\": \"allocation-problem\"");
     refuses(
@@ -122,8 +125,8 @@ fn wrong_kind_and_fields() {
 }
 
 #[test]
-fn faults_of_servers() {
-    let server = |server: &str, expected: &str| refuses(&with(server, USER), expected);
+fn faults_of_servers_name_their_place() {
+    let server = |server: &str, expected: &str| refuses(&problem_text(server, USER), expected);
     server("", "p.json:2:11: servers: expected at least one server class");
     server("7", "p.json:2:12: servers[0]: found a number: expected an object");
     server(r#"{"capacity":{}}"#, "p.json:2:12: servers[0]: the field `name` is missing");
@@ -151,8 +154,8 @@ fn faults_of_servers() {
 }
 
 #[test]
-fn faults_of_users() {
-    let user = |user: &str, expected: &str| refuses(&with(POOL, user), expected);
+fn faults_of_users_name_their_place() {
+    let user = |user: &str, expected: &str| refuses(&problem_text(POOL, user), expected);
     user(&format!("{USER},{USER}"), "p.json:3:50: users[1].name: the user `a` is named twice");
     user(
         r#"{"name":"a"}"#,
@@ -190,7 +193,7 @@ fn faults_of_users() {
     );
     for (field, value) in [("demand_on", r#"{"cpu":1}"#), ("gamma", "1"), ("criterion", "1")] {
         let text = format!(r#"{{"name":"a","demand":{{"cpu":1}},"{field}":{{"pol":{value}}}}}"#);
-        let message = read(&with(POOL, &text)).unwrap_err();
+        let message = read(&problem_text(POOL, &text)).unwrap_err();
         assert!(
             message
                 .ends_with(&format!("users[0].{field}.pol: there is no server `pol` (did you mean `pool`?)")),
@@ -212,10 +215,10 @@ fn faults_of_users() {
 }
 
 #[test]
-fn faults_of_numbers() {
+fn faults_of_numbers_name_their_place() {
     let weight = |weight: &str, expected: &str| {
         let user = format!(r#"{{"name":"a","demand":{{"cpu":1}},"weight":{weight}}}"#);
-        refuses(&with(POOL, &user), &format!("p.json:3:50: users[0].weight: {expected}"));
+        refuses(&problem_text(POOL, &user), &format!("p.json:3:50: users[0].weight: {expected}"));
     };
     let syntax = "is not a number: expected a decimal such as 0.25 or a quotient such as \"3/7\"";
     for text in
@@ -232,8 +235,8 @@ fn faults_of_numbers() {
 }
 
 #[test]
-fn the_span_is_that_of_the_offending_value() {
-    let text = with(POOL, r#"{"name":"a","demand":{"cpu":-17}}"#);
+fn errors_have_the_span_of_the_offending_value() {
+    let text = problem_text(POOL, r#"{"name":"a","demand":{"cpu":-17}}"#);
     let error = Source { name: "-", text: &text }.problem().unwrap_err();
     assert_eq!(&text[error.offset..error.offset + error.length], "-17");
     assert_eq!((error.file.as_str(), error.place.to_string().as_str()), ("-", "users[0].demand.cpu"));
@@ -242,15 +245,16 @@ fn the_span_is_that_of_the_offending_value() {
 /// Checks that users that state the same text are read as if each user were stated alone: both their values
 /// and their errors.
 #[test]
-fn users_of_one_shape_are_read_one_by_one() {
+fn users_with_shared_text_are_read_as_if_stated_alone() {
     let servers = [POOL, r#"{"name":"other","capacity":{"cpu":4,"gpu":1}}"#].join(",");
     let first = r#"{"name":"a","demand":{"cpu":1},"servers":["pool"],"gamma":{"pool":"7/2"}}"#;
     // A value in another spelling is read again, although it is the same value.
     let apart = first.replace("\"cpu\":1", "\"cpu\":1.0");
     let alike =
         |rest: &str| format!(r#"{{"demand":{{"cpu":1}},"gamma":{{"pool":"7/2"}},"servers":["pool"]{rest}}}"#);
-    let both =
-        |rest: &str| [first, &apart].map(|first| read(&with(&servers, &[first, &alike(rest)].join(",\n"))));
+    let both = |rest: &str| {
+        [first, &apart].map(|first| read(&problem_text(&servers, &[first, &alike(rest)].join(",\n"))))
+    };
     let [found, expected] = both(r#","name":"b","weight":2,"tasks":"1/3""#).map(Result::unwrap);
     assert_eq!(found, expected);
     let user = &found.users()[1];

@@ -27,7 +27,7 @@ fn refuses(text: &str, expected: &str) {
 }
 
 /// Returns a problem with the given pools and job types, each on lines of its own.
-fn with(pools: &str, jobs: &str) -> String {
+fn reservation_text(pools: &str, jobs: &str) -> String {
     format!(
         "{{\"kind\":\"reservation-problem\",\"resources\":[\"cpu\"],\n\"servers\":[{pools}],\n\"jobs\":[{jobs}]}}"
     )
@@ -58,10 +58,10 @@ fn reads_configurations() {
 }
 
 #[test]
-fn pools_without_counts_are_equal_parts() {
+fn pools_without_counts_have_equal_sizes() {
     let two = |counts: [&str; 2]| {
         let pool = |name: &str, count: &str| POOL.replace("\"p\"", &format!("\"{name}\"{count}"));
-        read(&with(&format!("{},{}", pool("p", counts[0]), pool("q", counts[1])), JOB))
+        read(&reservation_text(&format!("{},{}", pool("p", counts[0]), pool("q", counts[1])), JOB))
     };
     assert_eq!(two(["", ""]).unwrap().fractions(), [(1, 2), (1, 2)].map(Rational::from));
     let counted = two([",\"count\":1", ",\"count\":3"]).unwrap();
@@ -74,15 +74,15 @@ fn pools_without_counts_are_equal_parts() {
 }
 
 #[test]
-fn loads_and_rewards_may_be_nothing_and_types_may_be_none() {
-    let problem = read(&with(POOL, r#"{"name":"a","demand":{"cpu":1}}"#)).unwrap();
+fn accepts_missing_loads_and_rewards_and_no_types() {
+    let problem = read(&reservation_text(POOL, r#"{"name":"a","demand":{"cpu":1}}"#)).unwrap();
     assert_eq!((problem.loads(), problem.rewards()), (vec![Rational::new()], vec![Rational::new()]));
-    assert_eq!(read(&with(POOL, "")).unwrap().n_types(), 0);
+    assert_eq!(read(&reservation_text(POOL, "")).unwrap().n_types(), 0);
 }
 
 #[test]
-fn every_fault_has_its_place() {
-    let job = |text: &str| with(POOL, text);
+fn every_fault_names_its_place() {
+    let job = |text: &str| reservation_text(POOL, text);
     refuses(
         &job(r#"{"name":"a","demand":{"cpu":5}}"#),
         "r.json:3:9: jobs[0]: job type `a` fits on no server, not even alone: expected a server with room for at least one of its jobs",
@@ -118,13 +118,16 @@ fn every_fault_has_its_place() {
         "r.json:3:9: jobs[0]: more than 10^12 jobs of type `a` fit on one server: expected at most 10^12",
     );
     refuses(
-        &with(r#"{"name":"p","count":0,"capacity":{"cpu":4}}"#, JOB),
+        &reservation_text(r#"{"name":"p","count":0,"capacity":{"cpu":4}}"#, JOB),
         "r.json:2:32: servers[0].count: 0 is not a count of servers: expected an integer from 1 to 10^12",
     );
-    refuses(&with(r#"{"name":"p"}"#, JOB), "r.json:2:12: servers[0]: the field `capacity` is missing");
-    refuses(&with("", JOB), "r.json:2:11: servers: expected at least one server class");
     refuses(
-        &with(&format!("{POOL},{POOL}"), JOB),
+        &reservation_text(r#"{"name":"p"}"#, JOB),
+        "r.json:2:12: servers[0]: the field `capacity` is missing",
+    );
+    refuses(&reservation_text("", JOB), "r.json:2:11: servers: expected at least one server class");
+    refuses(
+        &reservation_text(&format!("{POOL},{POOL}"), JOB),
         "r.json:2:54: servers[1].name: the server `p` is named twice",
     );
     refuses(
@@ -134,7 +137,7 @@ fn every_fault_has_its_place() {
 }
 
 #[test]
-fn faults_of_configurations() {
+fn faults_of_configurations_name_their_place() {
     refuses(
         &LISTED.replace("[{\"a\": 2}, {\"a\": 1, \"b\": \"1\"}]", "[]"),
         "r.json:3:21: configurations: expected at least one configuration",
@@ -159,7 +162,9 @@ fn faults_of_configurations() {
 
 #[test]
 fn the_canonical_form_reads_back() {
-    for text in [EXAMPLE.to_owned(), LISTED.to_owned(), with(POOL, JOB), with(POOL, "")] {
+    for text in
+        [EXAMPLE.to_owned(), LISTED.to_owned(), reservation_text(POOL, JOB), reservation_text(POOL, "")]
+    {
         let problem = read(&text).unwrap();
         let canonical = reservation_to_json(&problem);
         assert_eq!(read(&canonical).unwrap(), problem);

@@ -140,7 +140,7 @@ fn stated() -> impl Strategy<Value = Stated> {
 
 proptest! {
     #[test]
-    fn problems_survive((spec, text) in stated()) {
+    fn problems_survive_writing_and_reading((spec, text) in stated()) {
         let problem = Problem::new(spec).unwrap();
         let spelled = Source { name: "spelled", text: &text }.problem().unwrap();
         prop_assert_eq!(&problem, &spelled);
@@ -166,7 +166,7 @@ proptest! {
     }
 
     #[test]
-    fn floats_survive(bits: u64) {
+    fn floats_survive_conversion(bits: u64) {
         let value = f64::from_bits(bits);
         match number::from_f64(value) {
             None => prop_assert!(!value.is_finite()),
@@ -175,7 +175,7 @@ proptest! {
     }
 
     #[test]
-    fn the_nearest_float_is_that_of_the_standard_library(digits in "[0-9]{1,30}", exponent in -340i32..310) {
+    fn the_nearest_float_agrees_with_the_standard_library(digits in "[0-9]{1,30}", exponent in -340i32..310) {
         let text = format!("{digits}e{exponent}");
         prop_assert_eq!(number::to_f64(&number::parse(&text).unwrap()), text.parse::<f64>().unwrap());
     }
@@ -183,7 +183,7 @@ proptest! {
 
 /// Checks that the hash is computed once for a problem, and again for a problem that differs.
 #[test]
-fn a_problem_that_is_changed_has_another_hash() {
+fn a_changed_problem_has_another_hash() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "pool", "capacity": {"cpu": 2}}],
         "users": [{"name": "u", "tasks": 3, "demand": {"cpu": 1}}]}"#;

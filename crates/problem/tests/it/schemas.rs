@@ -51,7 +51,7 @@ fn read_problem(document: &Value) -> Option<Problem> {
 }
 
 #[test]
-fn every_schema_is_one() {
+fn every_schema_is_a_valid_json_schema() {
     for name in NAMES {
         assert!(jsonschema::meta::is_valid(&parsed(name)), "{name}");
         validator(name);
@@ -60,7 +60,7 @@ fn every_schema_is_one() {
 }
 
 #[test]
-fn schemas_that_hold_others() {
+fn embedded_schemas_agree_with_their_originals() {
     let certificate = parsed("certificate");
     for holder in [certificate, parsed("snapshot")] {
         // Whole schemas are too long to be printed.
@@ -82,7 +82,7 @@ fn schemas_that_hold_others() {
 }
 
 #[test]
-fn problems_that_both_accept() {
+fn reader_and_schema_accept_the_same_problems() {
     let validator = validator("problem");
     let good = good_problem();
     let gamma = json!({"name": "u", "gamma": {"high-cpu": 1.5, "high-memory": "1/2"}});
@@ -116,7 +116,7 @@ fn problems_that_both_accept() {
 }
 
 #[test]
-fn problems_that_both_refuse() {
+fn reader_and_schema_refuse_the_same_problems() {
     let validator = validator("problem");
     let good = good_problem();
     let changes = [
@@ -184,7 +184,7 @@ fn good_allocation() -> Value {
 }
 
 #[test]
-fn allocations() {
+fn reader_and_schema_agree_on_allocations() {
     let problem = read_problem(&good_problem()).unwrap();
     let read =
         |document: &Value| Source { name: "-", text: &document.to_string() }.allocation(&problem).is_ok();
@@ -224,7 +224,7 @@ fn allocations() {
 }
 
 #[test]
-fn certificates() {
+fn the_certificate_schema_accepts_and_refuses_documents() {
     let validator = validator("certificate");
     let allocation = json!({
         "kind": "allocation", "sharing": "rdm", "arithmetic": "exact", "mechanism": "drfh",
@@ -267,7 +267,7 @@ fn certificates() {
 }
 
 #[test]
-fn reservation_problems() {
+fn reader_and_schema_agree_on_reservation_problems() {
     let validator = validator("reservation");
     let good = json!({
         "kind": "reservation-problem", "resources": ["cpu", "memory"],
@@ -295,7 +295,7 @@ fn reservation_problems() {
 }
 
 #[test]
-fn names_are_those_of_the_documents() {
+fn schema_names_agree_with_document_kinds() {
     for name in NAMES {
         let schema = parsed(name);
         assert_eq!(schema["$id"], format!("urn:evenhand:schema:{name}"));

@@ -42,7 +42,7 @@ fn good() -> Value {
 }
 
 #[test]
-fn stopped_tasks() {
+fn reads_stopped_tasks() {
     let snapshot = read(&good()).unwrap();
     let stopped: Vec<_> =
         snapshot.stopped.iter().map(|of| [&of.task, &of.by, &of.by_uid, &of.rule]).collect();
@@ -52,7 +52,7 @@ fn stopped_tasks() {
 }
 
 #[test]
-fn times_of_tasks() {
+fn reads_times_of_tasks() {
     let snapshot = read(&good()).unwrap();
     let times: Vec<_> =
         snapshot.times.iter().map(|of| (of.task.as_str(), of.limit, of.left, of.priority)).collect();
@@ -131,7 +131,7 @@ fn a_snapshot_needs_a_problem_and_an_allocation() {
 /// Checks an allocation that states tasks by class. Admitted work that has no server yet is stated in this
 /// way.
 #[test]
-fn an_allocation_without_placements_stays_one() {
+fn an_allocation_without_placements_survives_writing() {
     let tasks = json!({"kind": "allocation", "arithmetic": "exact", "tasks": {"vision/1": {"gpu": "3"}}});
     let mut document = changed("/allocation", &tasks);
     document["running"] = json!([]);
@@ -142,7 +142,7 @@ fn an_allocation_without_placements_stays_one() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn faults_name_their_place() {
     let cases = [
         ("/version", json!(2), "found version 2: expected 1"),
         ("/system", json!("slurn"), "system: found `slurn` (did you mean `slurm`?)"),
@@ -220,7 +220,7 @@ fn what_is_wrong_is_named_with_its_place() {
 }
 
 #[test]
-fn the_schema_refuses_what_it_can() {
+fn the_schema_refuses_faulty_snapshots() {
     let validator = validator();
     for (pointer, value) in [
         ("/kind", json!("snapshots")),

@@ -118,7 +118,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(1_000))]
 
     #[test]
-    fn amounts_are_those_stated(dense in dense()) {
+    fn amounts_agree_with_the_dense_problem(dense in dense()) {
         let problem = dense.problem();
         for (i, class) in problem.servers().iter().enumerate() {
             prop_assert!(is_same(class.capacity(), &dense.capacity[i]));
@@ -136,7 +136,7 @@ proptest! {
     }
 
     #[test]
-    fn who_can_run_where(dense in dense()) {
+    fn eligible_classes_agree_with_the_dense_problem(dense in dense()) {
         let problem = dense.problem();
         for n in 0..problem.n_users() {
             let gammas: Vec<Rational> = (0..CLASSES).map(|i| dense.gamma(n, i)).collect();
@@ -182,7 +182,7 @@ proptest! {
     }
 
     #[test]
-    fn usage_is_by_row(dense in dense(), tdm in any::<bool>()) {
+    fn usage_is_counted_by_row(dense in dense(), tdm in any::<bool>()) {
         let problem = dense.problem();
         let sharing = if tdm { Sharing::Tdm } else { Sharing::Rdm };
         let constraints = Constraints::new(&problem, sharing);

@@ -5,7 +5,7 @@ use std::{fs, path::Path};
 use evenhand_problem::format::{ReadError, Source, read_text};
 
 #[test]
-fn text_that_is_not_utf8_is_an_error_on_its_line() {
+fn errors_name_the_line_that_is_not_utf8() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.json");
     fs::write(&path, b"{\n \"\xc3\xa4\xff\": 1}").unwrap();
@@ -15,13 +15,13 @@ fn text_that_is_not_utf8_is_an_error_on_its_line() {
 }
 
 #[test]
-fn a_file_that_is_not_there() {
+fn errors_name_a_missing_file() {
     let error = read_text(Path::new("no/such/file.json")).unwrap_err();
     assert!(error.to_string().starts_with("no/such/file.json: "), "{error}");
 }
 
 #[test]
-fn messages_stay_on_one_line() {
+fn messages_have_one_line() {
     let text = r#"{"kind": "allocation-problem", "a\n\u001bb": 1}"#;
     let error = Source { name: "p.json", text }.problem().unwrap_err().to_string();
     assert!(!error.contains(char::is_control), "{error:?}");

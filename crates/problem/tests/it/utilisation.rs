@@ -7,7 +7,7 @@ use evenhand_problem::{Allocation, Arithmetic, Rational};
 /// Checks that time-shared classes count once for each of their servers, and that a class that divides its
 /// resources does not count.
 #[test]
-fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
+fn time_utilisation_counts_every_time_shared_server() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "t", "count": 2}, {"name": "u"}, {"name": "divided", "capacity": {"cpu": 9}}],
         "users": [{"name": "a", "demand": {"cpu": 1}, "gamma": {"t": 10}},
@@ -31,7 +31,7 @@ fn time_is_used_in_parts_of_all_servers_that_are_shared_by_it() {
 /// Checks that a group's usage is the sum over the users below it, with and without a class that is shared by
 /// time.
 #[test]
-fn groups_hold_what_the_users_below_them_hold() {
+fn group_usage_is_the_sum_over_its_users() {
     for gamma in ["", r#", "gamma": {"t": 7}"#] {
         let user = |n: u32, group: &str| {
             let (cpu, gpu) = (n % 5 + 1, n % 3);

@@ -65,7 +65,7 @@ mod tests {
     use super::program;
 
     #[test]
-    fn the_checker_is_whole() {
+    fn the_page_contains_the_whole_checker() {
         assert!(program().contains("evenhandProof"));
     }
 }

@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_that_are_text_are_mirrored() {
+    fn exact_numbers_are_repeated_as_decimals() {
         let document = json!({"kind": "x", "name": "10", "tasks": {"a": {"s": "5/7"}, "b": {"s": 2}},
             "list": ["-1/8", "word", "3"], "huge": format!("1{}", "0".repeat(400))});
         let expected = json!({"tasks": {"a": {"s": 5.0 / 7.0}}, "list": [-0.125, null, 3.0]});
@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn a_document_without_exact_numbers_stays_as_it_is() {
+    fn a_document_without_exact_numbers_is_unchanged() {
         let document = json!({"kind": "x", "seconds": 0.5});
         assert_eq!(with_decimals(document.clone()), document);
         assert_eq!(text_with_decimals("{\"seconds\": 0.5}\n").unwrap(), "{\"seconds\": 0.5}\n");

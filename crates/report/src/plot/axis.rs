@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn linear_ticks_are_round() {
+    fn linear_ticks_are_round_numbers() {
         let ruler = Axis::linear("x").with_range(-0.1, 1.02).ruler(std::iter::empty(), 6);
         assert_eq!(labels(&ruler), ["0.0", "0.2", "0.4", "0.6", "0.8", "1.0"]);
         let ruler = Axis::linear("x").ruler([0.0, 2500.0].into_iter(), 6);
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_makes_an_axis() {
+    fn any_values_have_a_valid_axis() {
         for axis in [Axis::linear("x"), Axis::logarithmic("x")] {
             for values in [vec![], vec![0.0], vec![-1.0, f64::NAN], vec![3.0, 3.0], vec![1e-300, 1e300]] {
                 let ruler = axis.ruler(values.iter().copied(), 6);

@@ -21,7 +21,7 @@ fn problem(text: &str) -> Problem {
     Source { name: "p.json", text }.problem().unwrap()
 }
 
-fn of(problem: &Problem, mechanisms: &[&str]) -> String {
+fn comparison_page(problem: &Problem, mechanisms: &[&str]) -> String {
     let mechanisms = mechanisms.iter().map(|name| registry::find(name).unwrap()).collect();
     let comparison = Comparison { mechanisms, ..Comparison::default() };
     document(problem, &compare(problem, &comparison), false)
@@ -86,14 +86,14 @@ fn certificates(html: &str) -> Vec<String> {
 }
 
 #[test]
-fn it_stands_alone_and_its_links_are_the_certificates() {
+fn the_page_is_self_contained_and_links_its_certificates() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "name": "a & b", "resources": ["cpu", "gpu"],
             "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 4, "gpu": 1}}],
             "users": [{"name": "<script>alert(1)</script>", "demand": {"cpu": 1}},
                       {"name": "\"u\"", "demand": {"cpu": 1, "gpu": 1}}]}"#,
     );
-    let html = of(&problem, &["drfh", "utilitarian", "alpha"]);
+    let html = comparison_page(&problem, &["drfh", "utilitarian", "alpha"]);
     assert!(is_balanced(&html), "{html}");
     assert!(html.contains("&lt;script&gt;alert(1)&lt;/script&gt;"));
     assert!(html.contains("<title>a &amp; b</title>"));
@@ -115,7 +115,7 @@ fn it_stands_alone_and_its_links_are_the_certificates() {
 /// The page contains the axioms of the running tasks and those of the fair shares, each with the claims of
 /// its table.
 #[test]
-fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
+fn the_page_of_a_snapshot_has_both_certificates() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cluster.json");
     let text = std::fs::read_to_string(path).unwrap();
     let snapshot = Source { name: path, text: &text }.snapshot().unwrap();
@@ -139,10 +139,10 @@ fn the_page_of_a_snapshot_carries_both_of_its_certificates() {
 
 /// The cells show the outcomes of the certificates, and the sentences name the users that are worse off.
 #[test]
-fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
+fn the_page_starts_with_the_answer_and_its_cells_show_the_claims() {
     let problem = problem(include_str!("../../../../examples/two-servers.json"));
     let names = ["drfh", "per-server-drf", "utilitarian", "njc"];
-    let html = of(&problem, &names);
+    let html = comparison_page(&problem, &names);
     let texts = certificates(&html);
     let claims = |outcome: Outcome| -> usize {
         let count = |text: &String| {
@@ -173,7 +173,7 @@ fn it_opens_with_the_answer_and_its_cells_are_the_claims() {
 
 /// The page of a thousand users on fifty classes is small enough to be sent, and its long lists are folded.
 #[test]
-fn large_pages_stay_small() {
+fn pages_of_large_problems_have_bounded_size() {
     let server = |i: u64| {
         format!(
             r#"{{"name": "s{i}", "count": {}, "capacity": {{"cpu": {}, "memory": {}}}}}"#,
@@ -196,7 +196,7 @@ fn large_pages_stay_small() {
         list(&server, 50),
         list(&user, 1_000)
     ));
-    let html = of(&problem, &["drfh", "utilitarian", "fill"]);
+    let html = comparison_page(&problem, &["drfh", "utilitarian", "fill"]);
     assert!(html.len() < 3_000_000, "{}", html.len());
     assert!(is_balanced(&html) && html.contains("<summary>988 more users</summary>"));
     assert_eq!(certificates(&html).len(), 3);
@@ -205,7 +205,7 @@ fn large_pages_stay_small() {
 /// With twenty users, the users with the largest shares have separate bars, and the heights of all bars add
 /// up to the total usage.
 #[test]
-fn what_many_users_hold_adds_up() {
+fn bars_of_many_users_add_up_to_the_usage() {
     let users: Vec<String> = (1..=20)
         .map(|n| format!(r#"{{"name": "u{n}", "weight": {n}, "demand": {{"cpu": 1, "memory": "{n}/20"}}}}"#))
         .collect();
@@ -230,18 +230,18 @@ fn what_many_users_hold_adds_up() {
 }
 
 #[test]
-fn there_may_be_nobody_and_nothing() {
+fn pages_of_empty_problems_are_valid() {
     let nobody = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
             "servers": [{"name": "s", "capacity": {}}], "users": []}"#,
     );
-    let html = of(&nobody, &["drfh"]);
+    let html = comparison_page(&nobody, &["drfh"]);
     assert!(is_balanced(&html) && html.contains("<title>Allocations side by side</title>"), "{html}");
 }
 
 /// The clock of the process ends a mechanism that reports no work. The next column is still computed.
 #[test]
-fn columns_end_by_the_processor_time() {
+fn columns_end_at_the_limit_of_processor_time() {
     static IS_SPENT: AtomicBool = AtomicBool::new(false);
     let drfh = registry::find("drfh").unwrap();
     let slow = Mechanism {

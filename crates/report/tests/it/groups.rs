@@ -15,7 +15,7 @@ const PROBLEM: &str = r#"{"kind": "allocation-problem", "resources": ["cpu", "me
               {"name": "v", "group": "b", "demand": {"cpu": 1}}]}"#;
 
 #[test]
-fn what_is_held_stands_beside_what_is_promised() {
+fn usage_is_shown_next_to_guarantees() {
     let problem = Source { name: "p", text: PROBLEM }.problem().unwrap();
     let found = registry::find("tree").unwrap().allocate(&problem, Arithmetic::Exact).unwrap();
     let page = outcome(&problem, &found, false);
@@ -48,7 +48,7 @@ fn comparisons_and_their_pages_name_the_groups() {
 
 /// The page shows the allocation of `tree` as the fair shares of groups for every other allocation.
 #[test]
-fn what_is_due_is_what_the_tree_gives() {
+fn fair_shares_are_the_allocation_of_tree() {
     let problem = Source { name: "p", text: PROBLEM }.problem().unwrap();
     let text = r#"{"kind": "allocation", "tasks": {"v": {"s": 10}}}"#;
     let held = || ("held".to_owned(), Source { name: "a", text }.allocation(&problem).unwrap());

@@ -37,7 +37,7 @@ fn fractions_never_read_as_whole_numbers() {
 
 /// Sums of doubles have rounding errors, which must not be shown as fractions.
 #[test]
-fn rounding_of_doubles_is_no_fraction() {
+fn rounding_errors_are_not_shown_as_fractions() {
     assert_eq!(double(0.1 + 0.2 + 0.7), "1");
     assert_eq!(percent_of(0.1 + 0.2 + 0.7), "100.0 %");
     assert_eq!(percent_of(0.99999), "99.999 %");

@@ -49,7 +49,7 @@ fn example(n_series: usize) -> Plot {
 }
 
 #[test]
-fn no_text_covers_another_one_or_leaves_the_picture() {
+fn labels_neither_overlap_nor_leave_the_picture() {
     for n_series in [0, 1, 3, 9] {
         let plots = vec![example(n_series); 5];
         for columns in [1, 2, 3] {
@@ -71,7 +71,7 @@ fn no_text_covers_another_one_or_leaves_the_picture() {
 }
 
 #[test]
-fn names_are_text_and_not_markup() {
+fn names_are_escaped_as_text() {
     let mut plot = example(1);
     plot.series[0].name = "<b> & \"c\"".to_owned();
     let svg = plot.to_svg().unwrap();
@@ -79,7 +79,7 @@ fn names_are_text_and_not_markup() {
 }
 
 #[test]
-fn what_an_axis_cannot_show_is_left_out() {
+fn points_outside_the_axis_are_left_out() {
     let mut plot = example(1);
     let all = plot.to_svg().unwrap().matches("<circle").count();
     plot.series[0].points[3].1 = 0.0;
@@ -91,7 +91,7 @@ fn what_an_axis_cannot_show_is_left_out() {
 }
 
 #[test]
-fn series_of_one_name_look_the_same_in_every_plot() {
+fn series_of_one_name_have_one_style_in_every_plot() {
     let mut second = example(3);
     second.series.remove(0);
     let colours = |svg: &str| {
@@ -108,7 +108,7 @@ fn series_of_one_name_look_the_same_in_every_plot() {
 }
 
 #[test]
-fn the_same_picture_every_time() {
+fn pictures_are_reproducible() {
     assert_eq!(example(8).to_svg(), example(8).to_svg());
     assert_eq!(
         Figure { title: String::new(), plots: Vec::new(), columns: 1 }.to_svg(),
@@ -132,7 +132,7 @@ fn no_text_covers_another_one(svg: &str, n_texts: usize) {
 }
 
 #[test]
-fn bars_are_as_high_as_their_parts() {
+fn bars_are_as_high_as_the_sum_of_their_segments() {
     let bar = |name: &str, heights: &[f64]| Bar { name: name.to_owned(), heights: heights.to_vec() };
     let bars = Bars {
         title: "who holds what of a server".to_owned(),
@@ -163,7 +163,7 @@ fn bars_are_as_high_as_their_parts() {
 }
 
 #[test]
-fn a_diagram_has_a_line_for_every_pair() {
+fn a_diagram_has_one_line_for_every_pair() {
     let node = |name: &str| Node { name: name.to_owned(), says: vec!["cpu 1, memory <2>".to_owned()] };
     let pairs = (0..3).flat_map(|user| (0..4).map(move |server| (user, server)));
     let diagram = Diagram {

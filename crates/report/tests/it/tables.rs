@@ -32,7 +32,7 @@ fn text(page: &Page, width: Option<usize>, colour: bool) -> String {
 }
 
 #[test]
-fn words_wrap_and_points_align() {
+fn words_wrap_and_decimal_points_align() {
     let page = Page::new().table(table());
     assert_eq!(
         text(&page, Some(50), false),
@@ -46,7 +46,7 @@ fn words_wrap_and_points_align() {
 }
 
 #[test]
-fn colours_are_for_terminals_that_have_them() {
+fn only_colour_terminals_get_colours() {
     let page = Page::new().table(table());
     let coloured = text(&page, None, true);
     assert!(coloured.contains("\u{1b}[32mholds\u{1b}[0m"), "{coloured:?}");
@@ -59,7 +59,7 @@ fn colours_are_for_terminals_that_have_them() {
 
 /// A table of numbers that is too wide continues below, and repeats its first column.
 #[test]
-fn what_does_not_fit_goes_on_below() {
+fn wide_tables_continue_below() {
     let mut table =
         Table::new([Column::words("user"), Column::numbers("drfh"), Column::numbers("utilitarian")]);
     table.row(["a", "123456", "654321"].map(Cell::from));
@@ -71,7 +71,7 @@ fn what_does_not_fit_goes_on_below() {
 }
 
 #[test]
-fn what_a_spreadsheet_and_a_document_get() {
+fn csv_and_document_formats_show_the_page() {
     let mut table = Table::new([
         Column::words("user"),
         Column::numbers("share"),
@@ -93,7 +93,7 @@ fn what_a_spreadsheet_and_a_document_get() {
 }
 
 #[test]
-fn a_table_of_latex_has_no_commands_in_its_cells() {
+fn cells_of_latex_tables_are_escaped() {
     let mut table = Table::new([Column::words("user_1"), Column::numbers("share"), Column::words("why")]);
     let long = "50 % of #1 & {all}, $x^2$ \\ ~ <a> | b";
     table.row([Cell::text("a"), Cell::text("0.5"), Cell::text(long)]);
@@ -110,7 +110,7 @@ fn a_table_of_latex_has_no_commands_in_its_cells() {
 }
 
 #[test]
-fn two_tables_of_csv_have_an_empty_line_between_them() {
+fn csv_tables_are_separated_by_an_empty_line() {
     let table = |name| {
         let mut table = Table::new([Column::words(name)]);
         table.row([Cell::text("x")]);
@@ -123,7 +123,7 @@ fn two_tables_of_csv_have_an_empty_line_between_them() {
 
 /// The page has exactly the lines that were added. A line break inside a line is escaped.
 #[test]
-fn a_name_stays_inside_of_its_line() {
+fn line_breaks_in_names_are_escaped() {
     let name = "# a\nb | `<i>`";
     let page = Page::new().heading(name).lines([name, "  rest"]).text("");
     let shown = "# a\\u{a}b | `<i>`\n";
@@ -141,7 +141,7 @@ proptest! {
     /// As long as numbers fit, no line is wider than the terminal, no character is lost, and no line ends
     /// with blanks, whatever the cells contain.
     #[test]
-    fn lines_fit(
+    fn lines_fit_the_width_of_the_terminal(
         words in prop::collection::vec("[a-z漢]{0,30}( [a-z]{1,12}){0,5}", 1..6),
         numbers in prop::collection::vec("-?[0-9]{1,6}(\\.[0-9]{1,5})?", 1..6),
         width in 72_usize..140,

@@ -21,7 +21,7 @@ fn read(text: &str) -> Result<AdmissionScenario, String> {
 }
 
 #[test]
-fn a_file_says_what_the_library_runs() {
+fn files_state_all_settings_of_the_library() {
     let stated = read(FILE).unwrap();
     assert_eq!((stated.servers, stated.horizon, stated.from, stated.every), (40, 20.0, 5.0, 0.5));
     assert_eq!(stated.policy, Policy::Dra { reserve: reserve(40) });
@@ -45,7 +45,7 @@ fn a_file_says_what_the_library_runs() {
 }
 
 #[test]
-fn every_policy_has_its_words() {
+fn every_policy_can_be_stated() {
     let policy = r#""policy": {"dra": {}}"#;
     for (instead, expected) in [
         (r#""policy": {"dra": {"reserve": 3}}"#, Policy::Dra { reserve: 3 }),
@@ -66,7 +66,7 @@ fn every_policy_has_its_words() {
 }
 
 #[test]
-fn what_is_wrong_is_named_with_its_place() {
+fn faults_name_their_place() {
     for (from, to, message) in [
         (r#""policy": {"dra": {}}, "#, "", "the field `policy` is missing"),
         (r#"{"dra": {}}"#, "{}", "policy: expected one of `dra`, `power_of_d` and `static`"),
@@ -108,7 +108,7 @@ fn what_is_wrong_is_named_with_its_place() {
 
 /// Scenarios that would take hours or gigabytes are refused before they start.
 #[test]
-fn what_is_too_large_is_not_begun() {
+fn too_large_scenarios_are_refused_before_they_start() {
     for (from, to, what) in [
         (r#""load": 2"#, r#""load": "1e9""#, "jobs that are expected"),
         (r#""horizon": 20"#, r#""horizon": 1e9"#, "jobs that are expected"),
@@ -132,7 +132,7 @@ fn what_is_too_large_is_not_begun() {
 }
 
 #[test]
-fn the_kind_tells_it_from_other_scenarios() {
+fn the_kind_identifies_admission_scenarios() {
     let is = |text: &str| Source { name: "-", text }.document().is_ok_and(|document| is_admission(&document));
     assert!(is(FILE) && is(r#"{"kind": "reservation-scenario"}"#));
     assert!(!is(r#"{"kind": "scenario"}"#) && !is("{") && !is("[]") && !is("{}"));

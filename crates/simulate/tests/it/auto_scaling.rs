@@ -92,7 +92,7 @@ fn a_trace_is_followed_and_compared_with_greedy_and_the_bound() {
 }
 
 #[test]
-fn mean_times_and_loads_decide_how_many_would_be_there() {
+fn loads_are_mean_numbers_of_jobs_for_any_mean_time() {
     // The load of a type is the mean number of its jobs on a server without rejections, whatever the mean running time.
     let mut document = stated();
     document["horizon"] = json!(400);
@@ -128,7 +128,7 @@ fn mean_times_and_loads_decide_how_many_would_be_there() {
 }
 
 #[test]
-fn initial_jobs_are_there_at_time_0() {
+fn initial_jobs_run_at_time_0() {
     let mut document = stated();
     document["loads"] = json!([{"at": 0, "loads": {"small": 0, "large": 0}}]);
     document["initial"] = json!({"small": 7, "large": 2});
@@ -207,7 +207,7 @@ fn servers_are_classified_from_time_to_time() {
 }
 
 #[test]
-fn configurations_stand_for_capacities() {
+fn configurations_replace_capacities() {
     let with = |servers: Value, configurations: Option<Value>, policy: Value| {
         let mut document = stated();
         document["policy"] = policy;
@@ -239,7 +239,7 @@ fn configurations_stand_for_capacities() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn faults_name_their_place() {
     for (field, value, expected) in [
         (
             "mean_times",
@@ -280,7 +280,7 @@ fn runs_do_not_depend_on_the_number_of_threads() {
 }
 
 #[test]
-fn estimates_decide_where_loads_would() {
+fn policies_use_estimates_instead_of_loads() {
     let with = |policy: Value, load: &str| {
         let mut document = stated();
         document["policy"] = policy;

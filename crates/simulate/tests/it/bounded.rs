@@ -34,7 +34,7 @@ fn within_limits(document: &Value) -> Result<Result<Simulated, SimulateError>, E
 }
 
 #[test]
-fn jobs_that_come_closer_than_times_can_be_told_apart_are_refused() {
+fn jobs_closer_than_the_precision_of_times_are_refused() {
     for (rate, from, horizon) in [(1e30, 100.0, 100.0), (10.0, 1e17, 1e17 + 1000.0), (1e12, 0.0, 1e5)] {
         let poisson = json!({"rate": rate, "duration": 1, "from": from});
         let user = json!({"name": "u", "demand": {"cpu": 1}, "poisson": poisson});
@@ -51,7 +51,7 @@ fn jobs_that_come_closer_than_times_can_be_told_apart_are_refused() {
 }
 
 #[test]
-fn times_that_are_told_apart_just_so_go_on() {
+fn jobs_at_the_precision_of_times_are_simulated() {
     // At this time doubles are 1/64 apart, and so are jobs on average. About 64 jobs arrive, at rounded times.
     let from = 2_f64.powi(46);
     let poisson = json!({"rate": 64, "duration": 0, "from": from});
@@ -63,7 +63,7 @@ fn times_that_are_told_apart_just_so_go_on() {
 }
 
 #[test]
-fn a_gang_costs_what_its_servers_cost() {
+fn a_gang_is_charged_for_its_servers() {
     let of = |gang: u64, demand: &str| {
         let user = json!({"name": "u", "demand": {"cpu": demand}, "gang": gang,
             "jobs": [{"at": 0, "tasks": 3 * gang, "duration": 1}]});
@@ -88,7 +88,7 @@ fn a_gang_costs_what_its_servers_cost() {
 }
 
 #[test]
-fn running_times_that_are_drawn_for_a_gang_are_charged() {
+fn random_running_times_of_a_gang_are_charged() {
     let user = json!({"name": "u", "demand": {"cpu": "1e-13"}, "gang": 1_000_000_000_000_u64,
         "jobs": [{"at": 0, "tasks": 1_000_000_000_000_u64, "duration": {"exponential": 1}}]});
     let exceeded = within_limits(&one_server(user, json!({"policy": {"tree": {}}}))).unwrap_err();
@@ -96,7 +96,7 @@ fn running_times_that_are_drawn_for_a_gang_are_charged() {
 }
 
 #[test]
-fn tasks_that_take_no_time_end_within_limits() {
+fn tasks_of_duration_zero_end_within_limits() {
     let user = json!({"name": "u", "demand": {"cpu": 1},
         "jobs": [{"at": 0, "tasks": 1_000_000_000_000_u64, "duration": 0}]});
     let exceeded = within_limits(&one_server(user, json!({}))).unwrap_err();
@@ -117,7 +117,7 @@ fn rows_of_the_series_are_charged_before_the_run() {
 }
 
 #[test]
-fn what_waits_and_what_is_done_is_charged() {
+fn waiting_and_completed_jobs_are_charged() {
     let jobs = |at: f64| {
         let poisson = json!({"rate": 1e6, "duration": 1e-7, "from": at});
         json!({"name": "u", "demand": {"cpu": 1}, "poisson": poisson})
@@ -127,7 +127,7 @@ fn what_waits_and_what_is_done_is_charged() {
 }
 
 #[test]
-fn more_tasks_than_are_counted_are_refused() {
+fn more_tasks_than_can_be_counted_are_refused() {
     let job = json!({"at": 0, "tasks": 1_000_000_000_000_u64, "duration": 1});
     let mut users = Vec::new();
     for n in 0..1_200 {
@@ -148,7 +148,7 @@ fn reservation() -> Value {
 }
 
 #[test]
-fn loads_that_are_too_dense_are_refused_where_they_stand() {
+fn too_dense_loads_are_refused_with_their_place() {
     let mut document = reservation();
     document["loads"] = json!([{"at": 10, "loads": {"small": 2}}, {"at": 1e17, "loads": {"small": 1}}]);
     document["horizon"] = json!(1e17 + 1000.0);
@@ -165,7 +165,7 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![prop::sample::select(numbers.to_vec()), prop::sample::select(vec![0.5, 1.0, 2.0, 5.0])]
 }
 
-fn whole() -> impl Strategy<Value = u64> {
+fn whole_numbers() -> impl Strategy<Value = u64> {
     prop::sample::select(vec![1, 2, 3, 7, 1_000, 1_000_000, 1_000_000_000_000])
 }
 
@@ -182,7 +182,7 @@ fn duration() -> impl Strategy<Value = Value> {
 }
 
 fn user() -> impl Strategy<Value = Value> {
-    let poisson = (number(), whole(), duration(), number(), number(), 0..4);
+    let poisson = (number(), whole_numbers(), duration(), number(), number(), 0..4);
     let poisson = poisson.prop_map(|(rate, tasks, duration, from, until, with)| {
         let mut poisson = json!({"rate": rate, "tasks": tasks, "duration": duration});
         if with % 2 == 0 {
@@ -193,10 +193,16 @@ fn user() -> impl Strategy<Value = Value> {
         }
         poisson
     });
-    let job = (number(), whole(), duration());
+    let job = (number(), whole_numbers(), duration());
     let job = job.prop_map(|(at, tasks, duration)| json!({"at": at, "tasks": tasks, "duration": duration}));
     let demand = prop::sample::select(vec!["1", "1/2", "1e-6", "1e-12", "1/3"]);
-    (demand, prop::option::of(poisson), prop::collection::vec(job, 0..3), prop::option::of(number()), whole())
+    (
+        demand,
+        prop::option::of(poisson),
+        prop::collection::vec(job, 0..3),
+        prop::option::of(number()),
+        whole_numbers(),
+    )
         .prop_map(|(demand, poisson, jobs, leaves, gang)| {
             let mut user = json!({"name": "u", "demand": {"cpu": demand}, "jobs": jobs, "gang": gang});
             if let Some(poisson) = poisson {
@@ -230,7 +236,7 @@ prop_compose! {
         count in servers(),
         horizon in prop::option::of(number()),
         every in prop::option::of(number()),
-        event in prop::option::of((number(), whole(), 0..3)),
+        event in prop::option::of((number(), whole_numbers(), 0..3)),
     ) -> Value {
         let is_tree = policy.get("tree").is_some();
         let is_course = ["mechanism", "distributed", "least_gap"].iter().any(|name| policy.get(name).is_some());
@@ -277,7 +283,7 @@ prop_compose! {
         times in [number(), number(), number()],
         loads in [number(), number()],
         change in (number(), number()),
-        initial in prop::option::of(whole()),
+        initial in prop::option::of(whole_numbers()),
     ) -> Value {
         let mut document = reservation();
         let [horizon, every, mean] = times;

@@ -38,7 +38,7 @@ fn policies() -> Vec<Policy> {
 }
 
 #[test]
-fn a_run_that_is_killed_again_and_again_ends_as_one_that_is_not() {
+fn a_repeatedly_killed_run_has_the_results_of_a_whole_run() {
     let mut kills = 0;
     for policy in policies() {
         let scenario = scenario(policy);
@@ -52,7 +52,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_one_that_is_not() {
 }
 
 #[test]
-fn a_trace_goes_on_where_it_was() {
+fn a_trace_resumes_at_its_checkpoint() {
     let folder = std::env::temp_dir().join(format!("evenhand-checkpoints-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
     let rows: String = (0..300).map(|k| format!("{},{},2,{}\n", k / 3, 1 + k % 2, 3 + k % 7)).collect();
@@ -77,7 +77,7 @@ fn a_trace_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_checkpoint_of_something_else_is_refused() {
+fn checkpoints_of_other_runs_are_refused() {
     let first = scenario(Policy::Fill(Rule::default()));
     let mut kill = Kill { after: 100, kept: None };
     assert!(run_from(&first, 3, None, &mut kill).unwrap().is_none());

@@ -36,7 +36,7 @@ fn figure_6(policy: &Value) -> Value {
 }
 
 #[test]
-fn between_events_users_have_what_the_mechanism_gives_those_that_are_there() {
+fn present_users_get_the_allocation_of_the_mechanism() {
     let mut compared = 0;
     for mechanism in registry::ALL.iter().filter(|mechanism| !mechanism.is_of_whole_tasks()) {
         let float = mechanism.info.id == "alpha";
@@ -90,7 +90,7 @@ fn between_events_users_have_what_the_mechanism_gives_those_that_are_there() {
 }
 
 #[test]
-fn servers_on_their_own_clocks_settle_where_ps_dsf_is() {
+fn servers_on_their_own_clocks_converge_to_ps_dsf() {
     let exact = run(&figure_6(&json!({"mechanism": "ps-dsf"})));
     let course = run(&figure_6(&json!({"distributed": {}})));
     for at in [15, 35, 59] {
@@ -118,7 +118,7 @@ fn pool(users: &Value, steps: u64) -> Value {
 }
 
 #[test]
-fn serving_by_gaps_leads_to_no_justified_complaints() {
+fn serving_by_gaps_converges_to_no_justified_complaints() {
     // One resource: all users get their entitlements.
     let course = run(&pool(
         &json!([{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "weight": 3, "demand": {"cpu": 2}}]),
@@ -187,7 +187,7 @@ fn lack_after_serving_by_gaps(seed: u64, steps: u64) -> f64 {
 
 /// The counts for 200 pools are in docs/scenarios.md (`EVENHAND_POOLS=200`).
 #[test]
-fn random_pools_settle_near_no_justified_complaints() {
+fn random_pools_converge_near_no_justified_complaints() {
     let pools = std::env::var("EVENHAND_POOLS").map_or(30, |count| count.parse().unwrap());
     for steps in [100, 1_000] {
         let lacks: Vec<f64> = (0..pools).map(|seed| lack_after_serving_by_gaps(seed, steps)).collect();
@@ -199,7 +199,7 @@ fn random_pools_settle_near_no_justified_complaints() {
 }
 
 #[test]
-fn nobody_may_be_there() {
+fn runs_without_present_users_are_accepted() {
     let mut document = figure_6(&json!({"mechanism": "tsf"}));
     document["users"].as_array_mut().unwrap().truncate(1);
     document["events"] = json!([{"at": 10, "comes": "1"}, {"at": 10, "leaves": "1"}, {"at": 20, "comes": "1"},
@@ -219,7 +219,7 @@ fn nobody_may_be_there() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn faults_name_their_place() {
     let mechanism = json!({"mechanism": "drfh"});
     for (place, value, expected) in [
         (
@@ -284,7 +284,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn what_is_no_allocation_is_refused() {
+fn policies_without_an_allocation_are_refused() {
     let document = figure_6(&json!({"mechanism": "tree", "flags": {"rule": "kai"}}));
     let error = run_course(&read(&document).unwrap(), 0, None).unwrap_err();
     assert!(error.to_string().contains("gives entitlements of groups"), "{error}");

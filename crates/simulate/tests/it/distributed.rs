@@ -33,7 +33,7 @@ fn random_cluster(seed: u64) -> Problem {
 
 /// The counts for 120 clusters are in docs/scenarios.md (`EVENHAND_CLUSTERS=120`).
 #[test]
-fn random_clusters_settle() {
+fn random_clusters_converge() {
     let clusters = std::env::var("EVENHAND_CLUSTERS").map_or(24, |count| count.parse().unwrap());
     for (delay, loss) in [(0.0, 0.0), (0.5, 0.0), (3.0, 0.0), (0.5, 0.3), (3.0, 0.3)] {
         let delay_ = Duration::Constant(delay);
@@ -74,7 +74,7 @@ fn cluster() -> Problem {
 const AWAY: [Absence; 1] = [Absence { user: 3, from: 20.0, to: 40.0 }];
 
 #[test]
-fn fresh_reports_lead_to_the_exact_allocation() {
+fn fresh_reports_converge_to_the_exact_allocation() {
     for random_phases in [false, true] {
         let network = Network { random_phases, ..Network::default() };
         let states = follow(&cluster(), &AWAY, network, (60.0, 1.0), 5, None).unwrap().0;
@@ -101,7 +101,7 @@ fn late_and_lost_reports_keep_servers_within_their_capacity() {
 }
 
 #[test]
-fn short_steps_settle_where_reports_are_late_and_get_lost() {
+fn short_steps_converge_despite_late_and_lost_reports() {
     for (delay, loss) in [(0.5, 0.0), (0.5, 0.3), (3.0, 0.0)] {
         let delay = Duration::Constant(delay);
         let network = Network { random_phases: loss > 0.0, delay, loss, step: 0.5, ..Network::default() };

@@ -37,7 +37,7 @@ fn two_servers(events: &Value) -> Value {
 }
 
 #[test]
-fn tasks_of_a_server_that_goes_wait_again_and_take_their_whole_time() {
+fn tasks_of_a_removed_server_restart_from_the_beginning() {
     // The last server goes at time 4 with tasks 3 and 4. They start again on the first server at 10 and end at 20.
     let simulated = simulated(&two_servers(&json!([{"at": 4, "server": "s", "remove": 1}])));
     let (problem, run) = &simulated.runs[0];
@@ -61,7 +61,7 @@ fn tasks_of_a_server_that_goes_wait_again_and_take_their_whole_time() {
 }
 
 #[test]
-fn servers_come_back_and_new_ones_come() {
+fn servers_return_and_new_servers_are_added() {
     let events = json!([{"at": 2, "server": "s", "remove": 2}, {"at": 3, "server": "s", "add": 1},
         {"at": 5, "server": "s", "add": 2}, {"at": 6, "server": "new", "add": 1, "capacity": {"cpu": 20}}]);
     let mut document = two_servers(&events);
@@ -92,7 +92,7 @@ fn servers_come_back_and_new_ones_come() {
 }
 
 #[test]
-fn a_server_that_becomes_smaller_keeps_the_oldest_tasks_that_fit() {
+fn a_shrinking_server_keeps_the_oldest_tasks_that_fit() {
     let text = json!({"kind": "scenario", "resources": ["cpu"], "policy": {},
         "servers": [{"name": "s", "capacity": {"cpu": 10}}],
         "events": [{"at": 3, "server": "s", "capacity": {"cpu": 5}}, {"at": 6, "server": "s", "capacity": {"cpu": 10}}],
@@ -147,7 +147,7 @@ fn a_gang_stops_as_a_whole_and_is_served_again_first() {
 }
 
 #[test]
-fn what_machines_cannot_do_is_refused_at_its_place() {
+fn impossible_machine_events_are_refused_with_their_place() {
     let with = |event: Value| refused(&two_servers(&json!([event])));
     for (event, expected) in [
         (json!({"at": 1, "server": "t", "remove": 1}), "there is no server `t`: `add` with a `capacity`"),
@@ -336,7 +336,7 @@ fn plain(scenario: &Scenario, rule: Rule) -> (Vec<Tasks>, u64) {
 }
 
 #[test]
-fn random_clusters_that_change_run_as_by_a_plain_scan() {
+fn changing_random_clusters_agree_with_a_plain_scan() {
     let (mut evicted, mut compared) = (0, 0);
     for seed in 0..250 {
         let scenario = read(&random(seed));
@@ -385,7 +385,7 @@ fn policies(document: &Value) -> Vec<Scenario> {
 }
 
 #[test]
-fn a_run_on_a_cluster_that_changes_goes_on_from_any_checkpoint() {
+fn runs_on_a_changing_cluster_resume_from_any_checkpoint() {
     let (mut kills, mut evicted) = (0, 0);
     for seed in 0..12 {
         for mut scenario in policies(&random(1000 + seed)) {
@@ -484,7 +484,7 @@ fn malformed_machine_events_name_file_row_and_column() {
 }
 
 #[test]
-fn the_machines_of_the_google_sample_over_its_29_days() {
+fn simulates_29_days_of_google_machine_events() {
     let Some(folder) = evenhand_testkit::data::data("google2011") else { return };
     let text = r#"{"kind": "scenario", "policy": {"server": "best-fit"}, "horizon": 2506200, "every": 21600,
         "servers": {"google": "machine_events.part-00000-of-00001.csv.gz", "events": true},

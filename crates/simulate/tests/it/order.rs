@@ -201,7 +201,7 @@ fn outcome(run: &Run) -> Outcome {
 }
 
 #[test]
-fn machines_that_change_keep_their_order_and_runs_end_with_the_last_task() {
+fn changing_machines_keep_their_order_and_runs_end_with_the_last_task() {
     let (mut ends_early, mut evicted) = (0, 0);
     for seed in 0..400 {
         let mut document = random(seed);
@@ -238,7 +238,7 @@ fn one_task(more: &Value) -> Value {
 }
 
 #[test]
-fn what_happens_after_the_last_task_is_no_part_of_a_run() {
+fn events_after_the_last_task_are_not_simulated() {
     let (add, remove) =
         (json!([{"at": 1000, "server": "s", "add": 1}]), json!([{"at": 1000, "server": "s", "remove": 1}]));
     for more in [
@@ -276,7 +276,7 @@ fn what_happens_after_the_last_task_is_no_part_of_a_run() {
 }
 
 #[test]
-fn the_first_server_is_still_the_first_when_it_has_grown() {
+fn a_server_that_grows_keeps_its_position() {
     let document = json!({"kind": "scenario", "resources": ["cpu"], "policy": {},
         "servers": [{"name": "a", "count": 2, "capacity": {"cpu": 2}}],
         "events": [{"at": 1, "server": "a", "capacity": {"cpu": 3}, "count": 1}],

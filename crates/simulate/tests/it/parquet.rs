@@ -8,7 +8,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use parquet::record::Field;
 
 #[test]
-fn a_series_that_is_read_back_is_that_of_the_csv() {
+fn parquet_and_csv_series_agree() {
     let text = r#"{"kind": "scenario", "resources": ["cpu, all", "memory"], "policy": {"server": "best-fit"},
         "servers": [{"name": "A", "count": 3, "capacity": {"cpu, all": 4, "memory": 9}}],
         "users": [{"name": "a \"1\"", "demand": {"cpu, all": 1, "memory": 2},

@@ -24,7 +24,7 @@ fn promised(preemption: &str) -> String {
 }
 
 #[test]
-fn promised_tasks_wait_or_make_others_wait() {
+fn guaranteed_tasks_wait_or_preempt_others() {
     let waits = simulated(&promised("never"));
     assert_eq!((only(&waits).end, only(&waits).jobs[1].time), (15.0, 12.0));
     assert_eq!(only(&waits).tasks[1].preempted, 0);
@@ -46,7 +46,7 @@ fn promised_tasks_wait_or_make_others_wait() {
 }
 
 #[test]
-fn shares_take_up_to_the_half() {
+fn preemption_by_shares_respects_priorities_and_pinned_tasks() {
     // Without guarantees only the order of shares makes tasks stop: y keeps two of its four tasks.
     let text = promised("shares").replace(r#", "guarantee": {"gpu": 2}"#, "");
     assert_eq!(only(&simulated(&text)).tasks[1].preempted, 2);
@@ -102,7 +102,7 @@ fn busy(preemption: &str, ties: &str) -> Scenario {
 }
 
 #[test]
-fn a_run_that_is_killed_again_and_again_ends_as_one_that_is_not() {
+fn a_repeatedly_killed_run_has_the_results_of_a_whole_run() {
     let (mut kills, mut preempted) = (0, 0);
     for preemption in ["never", "guarantees", "shares"] {
         for ties in ["low", "random"] {
@@ -125,7 +125,7 @@ fn a_run_that_is_killed_again_and_again_ends_as_one_that_is_not() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn faults_name_their_place() {
     let good = promised("never");
     let cases = [
         (

@@ -33,7 +33,7 @@ fn with_jobs(scenario: AdmissionScenario, jobs: &[Job]) -> AdmissionScenario {
 }
 
 #[test]
-fn dra_earns_what_the_fluid_greedy_earns() {
+fn dra_earns_as_much_as_the_fluid_greedy() {
     let problem = example();
     let one = [Rational::from(1)];
     let mut best = MaxReward::new(&problem);
@@ -55,7 +55,7 @@ fn dra_earns_what_the_fluid_greedy_earns() {
 
 /// Checks that the final classification agrees with the effective servers, which are counted in another way.
 #[test]
-fn every_server_stands_in_one_group() {
+fn every_server_is_in_exactly_one_group() {
     let problem = example();
     let mut has_rejecting = false;
     for horizon in [1.0, 2.0, 3.0, 10.0] {
@@ -77,7 +77,7 @@ fn every_server_stands_in_one_group() {
 }
 
 #[test]
-fn power_of_d_admits_what_fits() {
+fn power_of_d_admits_every_job_that_fits() {
     let problem = example();
     let found = run(&problem, 50, Policy::PowerOfD { d: 5 });
     assert!(found.migrations == 0 && found.reward > 50.0 && found.reward < 160.0, "{found:?}");
@@ -86,7 +86,7 @@ fn power_of_d_admits_what_fits() {
 }
 
 #[test]
-fn a_load_of_nothing_earns_nothing() {
+fn a_load_of_zero_earns_no_reward() {
     let text = r#"{"kind": "reservation-problem", "resources": ["cpu"],
         "servers": [{"name": "s", "capacity": {"cpu": 2}}],
         "jobs": [{"name": "1", "demand": {"cpu": 1}, "reward": 1}]}"#;
@@ -116,7 +116,7 @@ fn job(at: f64, of_type: usize, lasts: f64) -> Job {
 }
 
 #[test]
-fn small_jobs_make_room_for_large_ones() {
+fn small_jobs_are_preempted_for_large_jobs() {
     let problem = one_resource();
     // Small jobs fill both servers. Then two large jobs arrive.
     let mut jobs: Vec<Job> = (0..8).map(|at| job(f64::from(at) / 8.0, 0, 100.0)).collect();
@@ -145,7 +145,7 @@ fn small_jobs_make_room_for_large_ones() {
 }
 
 #[test]
-fn static_slots_are_those_of_the_optimum() {
+fn static_slots_follow_the_optimum() {
     let problem = example();
     let one = [Rational::from(1)];
     let best = MaxReward::new(&problem);
@@ -156,7 +156,7 @@ fn static_slots_are_those_of_the_optimum() {
 }
 
 #[test]
-fn effective_servers_are_never_more_than_there_are() {
+fn effective_servers_never_exceed_the_servers() {
     let problem = example();
     let found = run(&problem, 40, Policy::Dra { reserve: reserve(40) });
     assert_eq!(found.effective.len(), found.series.len());
@@ -167,7 +167,7 @@ fn effective_servers_are_never_more_than_there_are() {
 }
 
 #[test]
-fn jobs_that_cannot_be_are_refused() {
+fn impossible_jobs_are_refused() {
     let problem = one_resource();
     let of = |policy, jobs: &[Job]| admit(&with_jobs(scenario(&problem, 2, policy), jobs), 1, None);
     let run = |jobs: &[Job]| of(Policy::PowerOfD { d: 2 }, jobs);

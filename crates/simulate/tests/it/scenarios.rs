@@ -52,7 +52,7 @@ fn tasks_run_one_after_the_other() {
 }
 
 #[test]
-fn who_leaves_takes_its_waiting_tasks_along() {
+fn leaving_users_withdraw_their_waiting_tasks() {
     let text = pair(
         "{}",
         r#""jobs": [{"at": 0, "tasks": 5, "duration": 10}, {"at": 12, "tasks": 1, "duration": 1}], "leaves": 5"#,
@@ -66,7 +66,7 @@ fn who_leaves_takes_its_waiting_tasks_along() {
 }
 
 #[test]
-fn a_horizon_cuts_off() {
+fn a_horizon_ends_the_run() {
     let jobs = r#""jobs": [{"at": 0, "tasks": 5, "duration": 10}]"#;
     let simulated = simulated(&pair("{}", jobs, r#""weight": 2"#, r#", "horizon": 15"#));
     let run = only(&simulated);
@@ -78,7 +78,7 @@ fn a_horizon_cuts_off() {
 }
 
 #[test]
-fn slots_hold_less_than_resources() {
+fn slots_run_fewer_tasks_than_resources_allow() {
     // A slot is half of the largest server. A task of 1.2 of 2 units takes two slots.
     let text = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {"slots": 2},
         "servers": [{"name": "s", "count": 2, "capacity": {"cpu": 2}}],
@@ -90,7 +90,7 @@ fn slots_hold_less_than_resources() {
 }
 
 #[test]
-fn every_policy_runs_and_runs_alike() {
+fn every_policy_runs_reproducibly() {
     let mut hashes = Vec::new();
     for policy in ["drf", "tsf", "ps-dsf", "rps-dsf"] {
         for server in ["first-fit", "best-fit", "rrr", "iid", "joint"] {
@@ -150,7 +150,7 @@ fn policies_are_compared_on_the_same_tasks() {
 }
 
 #[test]
-fn what_is_wrong_is_said_with_its_place() {
+fn faults_name_their_place() {
     let job = |text: &str| pair("{}", text, r#""weight": 1"#, "");
     let cases = [
         (
@@ -221,7 +221,7 @@ fn what_is_wrong_is_said_with_its_place() {
 }
 
 #[test]
-fn what_cannot_run_says_why() {
+fn impossible_runs_state_the_reason() {
     let fails = |text: &str| run(&scenario(text), &[0], &|_, _| {}).unwrap_err();
     // The class on which the task fits is so rare that it is not drawn.
     let large = r#"{"kind": "scenario", "resources": ["cpu"], "policy": {}, "draw_servers": 2,

@@ -37,7 +37,7 @@ impl Observer for Patience {
     }
 }
 
-fn of(policy: &str) -> Scenario {
+fn scenario_with_policy(policy: &str) -> Scenario {
     scenario(&format!(
         r#"{{"kind": "scenario", "resources": ["cpu", "memory"], "policy": {policy},
         "servers": [{{"name": "s1", "count": 4, "capacity": {{"cpu": 10, "memory": 7}}}},
@@ -52,9 +52,9 @@ fn of(policy: &str) -> Scenario {
 }
 
 #[test]
-fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
+fn a_stopped_run_keeps_its_results_and_resumes() {
     for policy in [r#"{"server": "best-fit"}"#, r#"{"tree": {"preemption": "shares"}}"#, r#"{"slots": 4}"#] {
-        let scenario = of(policy);
+        let scenario = scenario_with_policy(policy);
         let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
         for looks in [1, 3, 7] {
             let mut patience = Patience { looks, kept: None };
@@ -65,7 +65,7 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
             // The result equals the result of a run with the horizon `end`.
             let shorter =
                 run(&Scenario { horizon: Some(end), ..scenario.clone() }, &[3], &|_, _| {}).unwrap();
-            assert_eq!(same(&stopped), same(&shorter), "{policy}");
+            assert_eq!(marked_as_finished(&stopped), marked_as_finished(&shorter), "{policy}");
             let mut patience = Patience { looks: u32::MAX, kept: patience.kept };
             let from = patience.kept.take();
             let gone_on = run_from(&scenario, 3, from.as_ref(), &mut patience).unwrap().unwrap();
@@ -76,8 +76,8 @@ fn a_run_that_stops_is_one_up_to_then_and_goes_on_from_there() {
 
 /// Checks that a run that is resumed repeatedly reaches its end, however little time it gets each time.
 #[test]
-fn a_run_that_goes_on_makes_progress() {
-    let scenario = of("{}");
+fn a_resumed_run_makes_progress() {
+    let scenario = scenario_with_policy("{}");
     let whole = run(&scenario, &[3], &|_, _| {}).unwrap();
     let mut patience = Patience { looks: 1, kept: None };
     let mut last = run_from(&scenario, 3, None, &mut patience).unwrap().unwrap();
@@ -93,15 +93,16 @@ fn a_run_that_goes_on_makes_progress() {
 }
 
 /// Returns the runs marked as not stopped.
-fn same(simulated: &Simulated) -> Simulated {
+fn marked_as_finished(simulated: &Simulated) -> Simulated {
     let mut same = simulated.clone();
     same.runs.iter_mut().for_each(|(_, run)| run.is_stopped = false);
     same
 }
 
 #[test]
-fn runs_for_which_there_is_no_time_say_so() {
-    let simulated = run_until(&of("{}"), &[1, 2], Some(Instant::now()), &|_, _| {}).unwrap();
+fn runs_without_any_time_report_that_they_stopped() {
+    let simulated =
+        run_until(&scenario_with_policy("{}"), &[1, 2], Some(Instant::now()), &|_, _| {}).unwrap();
     for (_, run) in &simulated.runs {
         assert_eq!((run.is_stopped, run.end, run.events), (true, 0.0, 0));
     }
@@ -109,7 +110,7 @@ fn runs_for_which_there_is_no_time_say_so() {
 }
 
 #[test]
-fn divisible_runs_stop_where_they_are() {
+fn divisible_runs_stop_at_the_time_limit() {
     for policy in [
         r#"{"mechanism": "drfh"}"#,
         r#"{"distributed": {"period": 0.01, "random_phases": true}}"#,
@@ -135,7 +136,7 @@ fn divisible_runs_stop_where_they_are() {
 }
 
 #[test]
-fn admission_stops_where_it_is() {
+fn admission_runs_stop_at_the_time_limit() {
     let text = r#"{"kind": "reservation-scenario", "policy": {"dra": {}}, "horizon": 20,
         "reservation": {"kind": "reservation-problem", "resources": ["cpu"],
             "servers": [{"name": "pool", "count": 30, "capacity": {"cpu": 4}}],

@@ -43,7 +43,7 @@ impl Drop for Folder {
 }
 
 #[test]
-fn a_table_of_tasks() {
+fn simulates_a_table_of_tasks() {
     let folder = Folder::new("table");
     let simulated = folder.table("time,user,tasks,duration\n0,a,3,10\n0.5,b,1,1\n\n7,a,1,2e0\n").unwrap();
     let run = &simulated.runs[0].1;
@@ -72,7 +72,7 @@ fn a_table_of_tasks() {
 }
 
 #[test]
-fn events_of_the_google_trace() {
+fn simulates_events_of_the_google_trace() {
     let folder = Folder::new("google");
     let events = "0,,1,0,9,0,u1,3,9,0.25,0.25,,\n0,,1,0,9,1,u1,3,9,0.25,0.25,,\n1000000,,1,1,,0,u1,3,9,0.5,0.25,,\n\
         2000000,,2,0,,0,u2,3,9,,,,\n2000000,,2,0,8,1,u2,3,9,,,,\n3000000,,1,1,9,1,u1,3,9,0.5,0.25,,\n\
@@ -104,7 +104,7 @@ fn events_of_the_google_trace() {
 }
 
 /// Returns the trace of a scenario in memory.
-fn whole(scenario: &Scenario) -> Trace {
+fn trace_in_memory(scenario: &Scenario) -> Trace {
     let open = |path: &PathBuf| Input::open(path).unwrap();
     let stream = match scenario.trace.as_ref().unwrap() {
         TraceFile::Google(paths, by) => google_stream(paths.iter().map(open).collect(), *by),
@@ -119,7 +119,7 @@ fn whole(scenario: &Scenario) -> Trace {
 fn real(scenario: &str, folder: &Path) -> Simulated {
     let scenario = Source { name: "s.json", text: scenario }.scenario(folder).unwrap();
     let streamed = run(&scenario, &[0], &|_, _| {}).unwrap();
-    assert!(streamed == run_on(&scenario, &whole(&scenario), &[0], &|_, _| {}).unwrap());
+    assert!(streamed == run_on(&scenario, &trace_in_memory(&scenario), &[0], &|_, _| {}).unwrap());
     streamed
 }
 
@@ -136,7 +136,7 @@ fn random_events(draw: &mut Draw) -> String {
 }
 
 #[test]
-fn a_streamed_trace_goes_on_where_it_was() {
+fn a_streamed_trace_resumes_at_its_checkpoint() {
     let folder = Folder::new("resumed");
     let mut kills = 0;
     for seed in 0..40 {
@@ -149,7 +149,7 @@ fn a_streamed_trace_goes_on_where_it_was() {
                 "trace": {{"google": ["events.csv"], "by": "{by}"}}}}"#
         );
         let scenario = Source { name: "s.json", text: &text }.scenario(&folder.0).unwrap();
-        let expected = run_on(&scenario, &whole(&scenario), &[3], &|_, _| {}).unwrap();
+        let expected = run_on(&scenario, &trace_in_memory(&scenario), &[3], &|_, _| {}).unwrap();
         assert_eq!(run(&scenario, &[3], &|_, _| {}).unwrap(), expected);
         assert_eq!(
             run(&scenario, &[3, 4], &|_, _| {}).unwrap().runs[0],
@@ -185,7 +185,7 @@ fn a_checkpoint_of_another_trace_is_refused() {
 }
 
 #[test]
-fn the_google_sample() {
+fn simulates_the_google_sample() {
     let Some(folder) = evenhand_testkit::data::data("google2011") else { return };
     let simulated = real(
         r#"{"kind": "scenario", "servers": {"google": "machine_configs_all_trace.csv"}, "draw_servers": 2000,
@@ -201,7 +201,7 @@ fn the_google_sample() {
 }
 
 #[test]
-fn the_openb_pods() {
+fn simulates_the_openb_pods() {
     let Some(folder) = evenhand_testkit::data::data("alibaba_gpu2023_openb") else { return };
     let simulated = real(
         r#"{"kind": "scenario", "servers": {"openb": "openb_node_list_all_node.csv.gz"},
@@ -215,7 +215,7 @@ fn the_openb_pods() {
 }
 
 #[test]
-fn the_azure_machines() {
+fn simulates_the_azure_machines() {
     let Some(folder) = evenhand_testkit::data::data("azure_v1_flavours") else { return };
     let simulated = real(
         r#"{"kind": "scenario", "resources": ["vcpu", "memory"], "policy": {"server": "first-fit"},

@@ -188,7 +188,7 @@ fn random_runs_serve_the_least_usage_of_the_plain_implementation() {
 }
 
 #[test]
-fn gangs_and_limits_of_the_tree_hold() {
+fn order_by_usage_respects_gangs_and_limits_of_the_tree() {
     let text = r#"{"kind": "scenario", "resources": ["gpu"],
         "policy": {"usage": {"law": "slurm", "half_life": 10}, "tree": {}},
         "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 4}}],
@@ -277,7 +277,7 @@ fn wrong_orders_are_refused_with_their_place() {
 }
 
 #[test]
-fn a_checkpoint_of_such_a_run_is_refused() {
+fn checkpoints_of_runs_with_past_usage_are_refused() {
     let text = r#"{"kind": "scenario", "resources": ["gpu"], "policy": {"usage": {"law": "slurm", "half_life": 3}},
         "servers": [{"name": "s", "capacity": {"gpu": 1}}],
         "users": [{"name": "a", "demand": {"gpu": 1}, "jobs": [{"at": 0, "tasks": 9, "duration": 1}]}]}"#;

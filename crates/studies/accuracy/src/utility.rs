@@ -73,7 +73,7 @@ mod tests {
     use evenhand_problem::number::to_f64;
 
     #[test]
-    fn logarithms_agree_with_doubles_and_with_each_other() {
+    fn logarithms_agree_with_doubles_and_are_consistent() {
         for (p, q) in
             [(1, 3), (2, 1), (7, 5), (1_000_003, 1_000_000), (123_456_789, 7), (1, 123_456_789), (1, 1)]
         {

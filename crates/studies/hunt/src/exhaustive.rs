@@ -315,7 +315,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_demands_stand_in_fewer_orders() {
+    fn equal_demands_have_fewer_orders() {
         let orders: [(&[usize], u32); 5] =
             [(&[4], 1), (&[0, 1], 2), (&[0, 0, 1], 3), (&[2, 2, 3, 3], 6), (&[0, 1, 2, 3], 24)];
         for (choice, orders) in orders {

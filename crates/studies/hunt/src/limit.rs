@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn digits_of_the_limit() {
+    fn ratios_are_compared_with_the_digits_of_the_limit() {
         // 1 - 1/e = 0.63212055882855767840447622983853...
         let digits = "63212055882855767840447622983853".parse::<evenhand_problem::Integer>().unwrap();
         let unit = evenhand_problem::Integer::from(10).pow(32);

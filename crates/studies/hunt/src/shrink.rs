@@ -144,7 +144,7 @@ mod tests {
 
     /// Appendix C with three types is multiplied. Shrinking reduces every number again and keeps the ratio.
     #[test]
-    fn appendix_c_comes_back() {
+    fn shrinking_restores_appendix_c() {
         let small = Instance::appendix_c(3, 3, 2, 2).unwrap();
         let scaled = |d: &u32| d * 6;
         let types = small.types.iter().map(|each| JobTypeNumbers {

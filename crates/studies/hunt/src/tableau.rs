@@ -173,7 +173,7 @@ mod tests {
 
     /// `max 3 x + 2 y` over `x + y <= 4`, `x + 3 y <= 6`, with `G = x + 4 y`. The quotient at (4, 0) is 4 / 12.
     #[test]
-    fn the_least_quotient() {
+    fn computes_the_least_quotient() {
         let columns = [(vec![(0, 1), (1, 1)], 3, 1), (vec![(0, 1), (1, 3)], 2, 4)];
         let new = || Tableau::new(2, &[4, 6], &columns).unwrap();
         let one = SmallFraction { p: 1, q: 1 };
@@ -185,7 +185,7 @@ mod tests {
 
     /// Klee and Minty's cube uses every denominator. Its optimum is the last right-hand side.
     #[test]
-    fn a_known_optimum_with_pivots() {
+    fn pivots_reach_a_known_optimum() {
         let columns =
             [(vec![(0, 1), (1, 4), (2, 8)], 4, 0), (vec![(1, 1), (2, 4)], 2, 0), (vec![(2, 1)], 1, 0)];
         let mut tableau = Tableau::new(3, &[5, 25, 125], &columns).unwrap();
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_that_do_not_fit() {
+    fn reports_numbers_that_overflow() {
         let large = i64::MAX / 2;
         let columns = [(vec![(0, large), (1, 3)], 5, 1), (vec![(0, 3), (1, large - 1)], 7, 2)];
         let mut tableau = Tableau::new(2, &[large, large - 5], &columns).unwrap();

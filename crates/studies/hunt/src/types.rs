@@ -199,7 +199,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn maximal_configurations_are_those_that_nothing_can_be_added_to() {
+    fn maximal_configurations_leave_no_room_for_another_job() {
         let types = |demands: &[[u32; 2]]| -> Vec<JobTypeNumbers> {
             demands.iter().map(|d| JobTypeNumbers { demand: d.to_vec(), reward: 1 }).collect()
         };
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn appendix_c_in_integers() {
+    fn appendix_c_is_scaled_to_integers() {
         let family = Instance::appendix_c(3, 3, 2, 100).unwrap();
         let rewards: Vec<u64> = family.types.iter().map(|each| each.reward).collect();
         assert_eq!(rewards, [2, 1, 1]);

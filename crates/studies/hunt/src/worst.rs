@@ -342,7 +342,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_large_is_counted_and_what_fails_is_an_error() {
+    fn too_large_instances_are_counted_and_failures_are_errors() {
         let mut counts = Counts::default();
         let exceeded =
             within(&Limits { work: Some(1), ..Limits::default() }, || evenhand_budget::charge(2, "this"));

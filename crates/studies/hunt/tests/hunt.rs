@@ -48,7 +48,7 @@ fn brute_force(settings: &Settings) -> (Rational, u64) {
 }
 
 #[test]
-fn exhaustive_search_against_brute_force() {
+fn exhaustive_search_agrees_with_brute_force() {
     for (types, resources, capacity, rewards) in
         [(2, 1, 4, 3), (2, 2, 2, 2), (3, 1, 3, 2), (3, 2, 1, 2), (1, 2, 3, 2)]
     {
@@ -141,7 +141,7 @@ fn the_integers_agree_with_the_rational_method() {
 }
 
 #[test]
-fn numbers_that_are_too_large_go_to_the_rational_method() {
+fn too_large_numbers_use_the_rational_method() {
     let mut instance = Instance::appendix_c(3, 3, 2, 2).unwrap();
     let maximal = instance.maximal().unwrap();
     instance.types.iter_mut().for_each(|each| each.reward *= 1 << 62);
@@ -155,7 +155,7 @@ fn numbers_that_are_too_large_go_to_the_rational_method() {
 
 /// The family of Appendix C has the ratio `1 - (1 - 1/n)^n` with `n + 1` types.
 #[test]
-fn the_family_of_appendix_c() {
+fn the_family_of_appendix_c_has_its_ratio() {
     for n in 2..=4u32 {
         let instance = Instance::appendix_c(n as usize + 1, n as usize + 1, n, 1_000_000).unwrap();
         let maximal = instance.maximal().unwrap();
@@ -194,7 +194,7 @@ fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> T + Send) -> T {
 
 /// The saved state is complete: it has the position, the counts, the best instances and the walks.
 #[test]
-fn threads_and_interruptions_change_nothing() {
+fn threads_and_interruptions_do_not_change_the_state() {
     for settings in [settings(4, 2, 5, 30, false), settings(3, 2, 2, 12, true)] {
         let batches = 5;
         let run = |threads| {
@@ -256,7 +256,7 @@ fn a_wrong_ratio_gets_no_certificate() {
 }
 
 #[test]
-fn settings_and_states_that_are_refused() {
+fn wrong_settings_and_states_are_refused() {
     let good = settings(3, 2, 2, 3, false);
     let bad = [
         Settings { types: 0, ..good.clone() },
@@ -295,7 +295,7 @@ fn settings_and_states_that_are_refused() {
 
 /// No more work begins when the time is up, and the saved state is that after the last complete batch.
 #[test]
-fn the_time_is_up() {
+fn a_time_limit_ends_after_the_last_complete_batch() {
     let settings = Settings {
         types: 5,
         resources: 4,

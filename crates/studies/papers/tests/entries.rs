@@ -53,7 +53,7 @@ const OF_SAMPLE: [&str; 7] = [
 ];
 
 #[test]
-fn what_agrees_and_what_differs() {
+fn entries_agree_or_differ_as_documented() {
     // The program searches for the data next to the checkout, which is its working directory.
     std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../..")).unwrap();
     let has_sample = evenhand_testkit::data::data("google2011").is_some();
@@ -95,7 +95,7 @@ fn no_table_or_figure_is_missing() {
 /// Checks that every table and figure has its own name. Also checks that the exhibits of one paper give
 /// files, and parts of one page.
 #[test]
-fn an_album_shows_pictures_and_values_side_by_side() {
+fn an_album_shows_pictures_next_to_values() {
     let all = exhibits();
     let mut ids: Vec<&str> = all.iter().map(|exhibit| exhibit.id).collect();
     ids.sort_unstable();

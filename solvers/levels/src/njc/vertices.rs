@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cube_and_its_cuts() {
+    fn enumerates_vertices_of_a_cube_and_its_cuts() {
         let cube: [(&[i32], i32, bool); 3] =
             [(&[1, 0, 0], 1, false), (&[0, 1, 0], 1, false), (&[0, 0, 1], 1, false)];
         assert_eq!(vertices(3, &cube).len(), 8);
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn dimensions() {
+    fn computes_dimensions_of_faces() {
         assert_eq!(dimension(&[]), 0);
         let square = vertices(2, &[(&[1, 0], 1, false), (&[0, 1], 1, false)]);
         assert_eq!(dimension(&square), 2);

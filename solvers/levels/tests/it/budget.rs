@@ -32,7 +32,7 @@ fn solve(problem: &Problem, work: Option<u64>) -> Result<u64, Exceeded> {
 }
 
 #[test]
-fn what_was_charged_is_enough_and_less_is_not() {
+fn the_charged_work_suffices_and_less_does_not() {
     for seed in 0..u64::from(4 * factor()) {
         let problem = problem(seed);
         let cost = solve(&problem, None).unwrap();

@@ -20,7 +20,7 @@ fn solve(problem: &Problem, share: Share) {
 }
 
 #[test]
-fn clusters_of_many_shapes() {
+fn solves_clusters_of_many_shapes() {
     for seed in 0..u64::from(80 * factor()) {
         let mut noise = Noise::new(seed);
         let cluster = Cluster::any(&mut noise);
@@ -53,7 +53,7 @@ fn small_clusters_equal_the_reference() {
 /// Users with one to three of thirty classes each, and a few dozen levels. Rounding makes the programme of a late round
 /// infeasible.
 #[test]
-fn sparse_placement_constraints() {
+fn solves_sparse_placement_constraints() {
     let texts = [include_str!("../data/sparse-141x30.json"), include_str!("../data/sparse-400x30.json")];
     for text in texts {
         let problem = Source { name: "sparse", text }.problem().unwrap();
@@ -66,7 +66,7 @@ fn sparse_placement_constraints() {
 /// All users may run on all of many classes. The simplex method would need more pivots than it is
 /// allowed, so the basis comes from an interior point.
 #[test]
-fn many_classes_for_everybody() {
+fn solves_many_classes_open_to_all_users() {
     for (seed, zero, finite) in [(1, 0, 0), (2, 25, 0), (3, 0, 60)] {
         let mut noise = Noise::new(seed);
         let cluster = Cluster { users: 300, classes: 50, resources: 3, zero, finite, ..LARGE };
@@ -76,7 +76,7 @@ fn many_classes_for_everybody() {
 
 /// Parts are solved in parallel and combined in one order.
 #[test]
-fn the_same_answer_with_any_number_of_threads() {
+fn the_answer_does_not_depend_on_threads() {
     let mut noise = Noise::new(5);
     let cluster = Cluster { users: 200, classes: 60, resources: 3, eligibility: Eligibility::Few, ..LARGE };
     let problem = cluster.problem(&mut noise);
@@ -95,7 +95,7 @@ fn the_same_answer_with_any_number_of_threads() {
 
 /// Prices from doubles prove true bounds, and bound nearly all users as the exact prices do.
 #[test]
-fn short_prices_prove_levels_but_for_rounding() {
+fn short_prices_prove_levels_up_to_rounding() {
     let least = Rational::from((1, 1_000_000_000));
     for (seed, eligibility) in [(6, Eligibility::Everywhere), (7, Eligibility::Few), (8, Eligibility::Zones)]
     {

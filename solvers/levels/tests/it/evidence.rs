@@ -36,7 +36,7 @@ fn small_problems_are_proven() {
 }
 
 #[test]
-fn ties_that_doubles_cannot_tell_are_proven() {
+fn ties_beyond_double_precision_are_proven() {
     let strategy = (random(Shape { numbers: Numbers::NearTies, ..SMALL }), prop::sample::select(&SHARES[..]));
     let outcome = fixed_runner(300).run(&strategy, |(problem, share)| {
         prove(&problem, Sharing::Rdm, share);

@@ -62,7 +62,7 @@ fn exact_levels_lie_in_their_intervals() {
 
 /// Levels in doubles, as in large problems, whose exact rounds do not continue.
 #[test]
-fn in_doubles_levels_lie_in_their_intervals() {
+fn levels_in_doubles_lie_in_their_intervals() {
     let (mut found, mut closed, mut closed_narrow) = (0, 0, 0);
     for seed in 0..u64::from(80 * factor()) {
         let mut noise = Noise::new(seed);
@@ -80,7 +80,7 @@ fn in_doubles_levels_lie_in_their_intervals() {
 
 /// A deadline between rounds: the results of finished rounds stay.
 #[test]
-fn rounds_that_are_done_keep_their_levels() {
+fn finished_rounds_keep_their_levels() {
     let mut kept = 0;
     for seed in 0..u64::from(30 * factor()) {
         let mut noise = Noise::new(900 + seed);
@@ -145,7 +145,7 @@ const FROZEN: &str = r#"{"kind": "allocation-problem", "resources": ["r0", "r1",
     {"name": "m", "demand": {"r0": "19/4", "r2": 2, "r3": 34}}]}"#;
 
 #[test]
-fn a_frozen_level_that_rounding_puts_out_of_reach_is_no_error() {
+fn a_frozen_level_missed_by_rounding_is_no_error() {
     let problem = Source { name: "frozen.json", text: FROZEN }.problem().expect("a problem");
     let found = intervals(&problem, Share::Dominant, late(Settings::default().small)).expect("intervals");
     assert!(is_narrow(&found), "{}", found.width());
@@ -154,7 +154,7 @@ fn a_frozen_level_that_rounding_puts_out_of_reach_is_no_error() {
 }
 
 #[test]
-fn without_time_there_is_no_exact_answer_but_an_interval() {
+fn an_interval_replaces_the_exact_answer_at_the_time_limit() {
     let mut noise = Noise::new(3);
     let problem = Cluster::any(&mut noise).problem(&mut noise);
     let coefficients = Share::Dominant.coefficients(&problem).expect("it applies");

@@ -170,32 +170,32 @@ fn hard_series(cases: u32, shape: Shape, shares: impl Strategy<Value = Share>, m
 }
 
 #[test]
-fn everybody_can_be_satisfied() {
+fn problems_that_can_satisfy_all_users_equal_the_reference() {
     let seen = hard_series(500, Shape { finite: (1.0, 30), ..SMALL }, share(), false);
     assert!(seen.solved > 300);
 }
 
 #[test]
-fn a_task_is_worth_more_on_one_class_than_on_another() {
+fn tasks_of_different_value_by_class_equal_the_reference() {
     let seen = hard_series(500, SMALL, Just(Share::Generic), false);
     assert!(seen.solved > 300);
 }
 
 #[test]
-fn numbers_nine_orders_of_magnitude_apart() {
+fn numbers_nine_orders_of_magnitude_apart_equal_the_reference() {
     let seen = hard_series(500, Shape { numbers: Numbers::FarApart, ..SMALL }, share(), true);
     assert!(seen.solved > 300, "{seen:?}");
     assert!(seen.errors.values().sum::<usize>() * 10 < seen.solved, "more than a few are given up: {seen:?}");
 }
 
 #[test]
-fn ties_that_doubles_cannot_tell() {
+fn ties_beyond_double_precision_equal_the_reference() {
     let seen = hard_series(600, Shape { numbers: Numbers::NearTies, ..SMALL }, share(), false);
     assert!(seen.solved > 300);
 }
 
 #[test]
-fn satisfied_at_nearly_the_same_level() {
+fn users_satisfied_at_nearly_equal_levels_equal_the_reference() {
     let shape = Shape { numbers: Numbers::NearTies, finite: (0.9, 6), demand_on: 0.0, gamma: 0.0, ..SMALL };
     let seen = hard_series(400, shape, Just(Share::Dominant), false);
     assert!(seen.solved > 300);
@@ -203,7 +203,7 @@ fn satisfied_at_nearly_the_same_level() {
 
 /// Users with the same demand are solved as one user. A criterion that has no meaning for the share keeps them apart.
 #[test]
-fn merged_users_have_what_they_have_apart() {
+fn merged_users_get_the_same_tasks_as_separate_users() {
     let strategy = (random_spec(Shape { users: (1, 3), ..SMALL }), 2usize..4, 0usize..3);
     let outcome = runner(500, file!()).run(&strategy, |(spec, copies, share)| {
         let share = [Share::Dominant, Share::TaskShare, Share::Asset][share];
@@ -244,7 +244,7 @@ fn merged_users_have_what_they_have_apart() {
 }
 
 #[test]
-fn nobody_at_all() {
+fn problems_without_active_users_have_no_rounds() {
     let nobody = build(spec_of(&["1 1"], &[]));
     assert!(totals(&nobody, Share::Dominant).is_empty());
     let mut idle = spec_of(&["1 0"], &["0 1", "1 0"]);
@@ -256,7 +256,7 @@ fn nobody_at_all() {
 }
 
 #[test]
-fn the_same_problem_has_the_same_placement_every_time() {
+fn placements_are_reproducible() {
     let strategy = (random(Shape { users: (4, 6), ..SMALL }), share());
     let outcome = runner(100, file!()).run(&strategy, |(problem, share)| {
         let Ok(share) = share.coefficients(&problem) else { return Ok(()) };
@@ -294,7 +294,7 @@ fn agree(problem: &Problem, share: Share) {
 ///
 /// In doubles the user counts as satisfied, but no exact programme can give it all its tasks.
 #[test]
-fn satisfied_in_doubles_only() {
+fn solves_a_user_that_is_satisfied_only_in_doubles() {
     let mut spec = spec_of(&["1 0 1", "1 999999999999/1000000000000 1"], &["1 0 1", "1 3 1"]);
     spec.users[1].weight = Some(q("3"));
     spec.users[1].tasks = Some(q("1/3"));
@@ -303,7 +303,7 @@ fn satisfied_in_doubles_only() {
 
 /// Found at random: the same case on a time-shared class.
 #[test]
-fn satisfied_in_doubles_only_by_time() {
+fn solves_a_time_shared_user_that_is_satisfied_only_in_doubles() {
     let mut spec = spec_of(&["0 1", "3 0"], &["3000000000003/1000000000000 0", "0 1"]);
     spec.users[0].weight = Some(q("3"));
     spec.users[0].tasks = Some(q("1"));
@@ -315,7 +315,7 @@ fn satisfied_in_doubles_only_by_time() {
 
 /// Found at random: HiGHS ended with status unknown.
 #[test]
-fn highs_gives_up_on_a_demand_by_class() {
+fn solves_a_demand_by_class_on_which_highs_gives_up() {
     let mut spec = spec_of(&["4 3", "1 1"], &["1 0", "1 4", "2 4"]);
     spec.servers[0].count = Some(q("3"));
     spec.servers[1].count = Some(q("2"));
@@ -328,7 +328,7 @@ fn highs_gives_up_on_a_demand_by_class() {
 
 /// Found at random: HiGHS ended with status unknown.
 #[test]
-fn highs_gives_up() {
+fn solves_a_problem_on_which_highs_gives_up() {
     let mut spec = spec_of(&["7 5/7 7/5", "0 5/7 7/2"], &["1/7 3/5 5/2", "0 2 3/5", "0 1 0"]);
     spec.users[0].tasks = Some(q("5/2"));
     for user in &mut spec.users {
@@ -342,7 +342,7 @@ fn highs_gives_up() {
 
 /// Tests the reference itself, on examples that can be solved by hand.
 #[test]
-fn the_reference_knows_the_textbook() {
+fn the_reference_solves_textbook_examples() {
     let problem = build(spec_of(&["9 18"], &["1 4", "3 1"]));
     let share = Share::Dominant.coefficients(&problem).expect("applies");
     // DRF (Ghodsi et al.), Figure 2: 3 and 2 tasks, dominant shares of 2/3.
@@ -359,7 +359,7 @@ fn the_reference_knows_the_textbook() {
 
 /// Users on few classes. Some of them are blocked only by themselves, and others only seem to be.
 #[test]
-fn users_that_are_blocked_by_themselves() {
+fn users_blocked_only_by_themselves_are_solved() {
     for seed in 0..400 {
         let mut noise = Noise::new(seed);
         let (n_classes, n_resources) = (3 + noise.below(7), 1 + noise.below(2));

@@ -53,7 +53,7 @@ fn distance(one: &Placed, other: &Placed, classes: usize) -> Rational {
 
 /// The totals stay the same, the result is feasible, and no known placement of these totals is nearer.
 #[test]
-fn nothing_that_is_known_is_nearer() {
+fn no_known_placement_is_nearer() {
     let moved = std::cell::Cell::new(0);
     let outcome = runner(900, file!()).run(&(random(CLUSTER), 0..3_usize), |(problem, order)| {
         let constraints = Constraints::new(&problem, Sharing::Rdm);

@@ -40,7 +40,7 @@ fn the_example_of_section_3_is_a_segment() {
 
 /// NJC paper, figures 3 and 5: two users have one point each.
 #[test]
-fn two_users_have_one_point() {
+fn two_users_have_a_unique_answer() {
     let figure_3 = [
         ("1/2", "1/2", "3/4 3/4"),
         ("1/3", "2/3", "2/3 5/6"),
@@ -102,7 +102,7 @@ fn the_circulant_is_six_triangles() {
 }
 
 #[test]
-fn the_circulant_is_used_best_at_its_middle() {
+fn the_circulant_has_its_best_utilisation_in_the_middle() {
     let problem = circulant();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let best = select(&constraints, Goal::MaxUtilisation, &SelectSettings::default()).expect("a selection");
@@ -118,7 +118,7 @@ fn the_circulant_is_used_best_at_its_middle() {
 /// With one resource and a satisfied user the allocation is not unique, contrary to the paper's
 /// section 4.
 #[test]
-fn one_resource_can_have_a_continuum() {
+fn one_resource_can_have_a_continuum_of_answers() {
     let problem = pool(&["1/10", "1", "1"], "1/3 1/3 1/3");
     let set = assert_extreme(&problem, &["1 1/3 17/30", "1 17/30 1/3"]);
     assert_eq!(set.polytopes.len(), 1);
@@ -131,7 +131,7 @@ fn one_resource_can_have_a_continuum() {
 
 /// Random instances from an independent implementation. Each has a point, and most have the best utilisation.
 #[test]
-fn golden_instances() {
+fn golden_instances_have_their_points_and_utilisation() {
     type Case = (&'static [&'static str], &'static str, &'static str, Option<f64>);
     let cases: [Case; 7] = [
         (&["3/4 0", "7/10 9/10", "1/10 3/20"], "2/9 2/9 5/9", "43/135 17/18 1", Some(2.0)),
@@ -226,7 +226,7 @@ fn golden_instances() {
 }
 
 #[test]
-fn faces_that_do_not_fit() {
+fn refuses_unsuitable_faces() {
     let problem = pool(&["1 0", "1 1"], "1/2 1/2");
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let rows = |bottlenecks: &[usize], witnesses: &[Option<Witness>]| {
@@ -289,7 +289,7 @@ fn limits_are_honoured() {
 }
 
 #[test]
-fn problems_without_active_users() {
+fn problems_without_active_users_have_one_answer() {
     let mut nobody = evenhand_testkit::random::problems::spec_of(&["1"], &["1"]);
     nobody.users[0].tasks = Some(Rational::new());
     nobody.resources = vec![resource_name(0)];

@@ -80,7 +80,7 @@ fn check_set(problem: &Problem, sharing: Sharing, weights: &[u32]) -> NjcSet {
 }
 
 #[test]
-fn enumerated_sets_of_random_problems() {
+fn enumerated_sets_of_random_problems_are_njc() {
     let strategy =
         (prop_oneof![2 => random(POOL), 1 => random(CLUSTER)], sharing(), prop::collection::vec(1u32..9, 5));
     let counts = std::cell::RefCell::new([0usize; 4]);
@@ -104,7 +104,7 @@ fn enumerated_sets_of_random_problems() {
 
 /// Every NJC allocation that `member` finds on a random face lies in an enumerated polytope.
 #[test]
-fn every_face_lies_in_the_set() {
+fn every_face_lies_in_an_enumerated_polytope() {
     let strategy = (
         prop_oneof![2 => random(POOL), 1 => random(CLUSTER)],
         sharing(),
@@ -208,7 +208,7 @@ fn selections_are_the_best_vertices() {
 
 /// HiGHS claims that 1/6 is the largest least share here, but the exact search computes a larger one.
 #[test]
-fn the_exact_search_finds_what_highs_misses() {
+fn the_exact_search_improves_on_highs() {
     let text = r#"{"kind": "allocation-problem", "resources": ["r"],
         "servers": [{"name": "s0", "capacity": {"r": 5}}, {"name": "s1", "capacity": {"r": 3}}],
         "users": [{"name": "u0", "demand": {"r": 4}, "demand_on": {"s0": {"r": 1}}},
@@ -228,7 +228,7 @@ fn the_exact_search_finds_what_highs_misses() {
 /// HiGHS claims that no least share exceeds 7/39 here, while its own face has a point with the least share 11/39.
 /// Therefore no bound is returned.
 #[test]
-fn a_bound_that_its_own_answer_refutes_is_none() {
+fn a_refuted_bound_is_not_returned() {
     let text = r#"{"kind": "allocation-problem", "resources": ["r"],
         "servers": [{"name": "s0", "count": 2, "capacity": {"r": 7}}, {"name": "s1", "count": 2, "capacity": {"r": 6}}],
         "users": [{"name": "u0", "weight": 2, "demand": {"r": 7}, "demand_on": {"s0": {"r": 2}}},
@@ -246,7 +246,7 @@ fn a_bound_that_its_own_answer_refutes_is_none() {
 ///
 /// The returned allocation is NJC nevertheless, and no allocation is better by more than the tolerance of HiGHS.
 #[test]
-fn selections_where_doubles_mislead() {
+fn selections_are_njc_even_if_doubles_mislead() {
     let numbers = evenhand_testkit::random::problems::Numbers::NearTies;
     let pools = random(Shape { numbers, ..POOL });
     let strategy = (prop_oneof![2 => pools, 1 => random(Shape { numbers, ..CLUSTER })], sharing());
@@ -274,7 +274,7 @@ fn selections_where_doubles_mislead() {
 
 /// Two users on one pool have exactly one NJC allocation (NJC paper, section 5).
 #[test]
-fn two_users_on_one_pool_are_unique() {
+fn two_users_on_one_pool_have_a_unique_answer() {
     let shape = Shape { users: (2, 2), ..POOL };
     let outcome = runner(300, file!()).run(&random(shape), |problem| {
         prop_assert_eq!(set(&problem).extreme_points.len(), 1);

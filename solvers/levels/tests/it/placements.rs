@@ -19,7 +19,7 @@ fn totals(one: (i32, i32), two: (i32, i32)) -> Vec<Rational> {
 }
 
 #[test]
-fn what_has_a_place_gets_it() {
+fn feasible_totals_are_placed() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
@@ -39,7 +39,7 @@ fn what_has_a_place_gets_it() {
 }
 
 #[test]
-fn what_has_none_breaks_a_bound_that_all_others_keep() {
+fn infeasible_totals_violate_a_valid_bound() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
@@ -55,7 +55,7 @@ fn what_has_none_breaks_a_bound_that_all_others_keep() {
 
 /// The exact programme refutes totals whose excess doubles cannot see.
 #[test]
-fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
+fn an_excess_below_double_precision_is_detected() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
@@ -71,7 +71,7 @@ fn an_excess_below_the_tolerance_of_doubles_is_found_too() {
 /// Both users together may use three cpus on `b`, and the second user may use none on `a`. Each limit is a row, which
 /// has a price if the limit binds.
 #[test]
-fn limits_on_classes_are_rows_of_their_own() {
+fn class_limits_have_their_own_rows() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 10}}, {"name": "b", "capacity": {"cpu": 10}}],
         "users": [{"name": "one", "demand": {"cpu": 1}}, {"name": "two", "demand": {"cpu": 2}}]}"#;
@@ -117,7 +117,7 @@ fn limits_on_classes_are_rows_of_their_own() {
 /// They are placed greedily, or by a programme that starts from the greedy placement. Slightly larger totals cannot be
 /// placed.
 #[test]
-fn what_fills_all_classes_is_placed_exactly() {
+fn totals_that_fill_all_classes_are_placed_exactly() {
     let server =
         |i: u32| json!({"name": format!("s{i}"), "capacity": {"cpu": 50 + 7 * (i % 5), "memory": 90 + i}});
     let user = |n: u32| json!({"name": format!("u{n}"), "demand": {"cpu": 1 + n % 7, "memory": 1 + n % 4}});
@@ -162,7 +162,7 @@ fn what_fills_all_classes_is_placed_exactly() {
 
 /// A total that is 0 in doubles is placed nevertheless. A total that cannot be placed violates a bound.
 #[test]
-fn totals_that_are_nothing_in_doubles_are_placed_too() {
+fn totals_below_the_range_of_doubles_are_placed() {
     let problem = problem();
     let constraints = Constraints::new(&problem, Sharing::Rdm);
     let mut placements = Placements::new(&constraints, &ClassLimits::default()).unwrap();
@@ -181,7 +181,7 @@ fn totals_that_are_nothing_in_doubles_are_placed_too() {
 
 /// A demand below the range of doubles: a task uses nothing of the resource in doubles.
 #[test]
-fn demands_that_are_nothing_in_doubles_are_placed() {
+fn demands_below_the_range_of_doubles_are_placed() {
     let text = r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 10, "gpu": 3}}, {"name": "b", "capacity": {"cpu": 10}}],
         "users": [{"name": "one", "demand": {"cpu": 1e-400, "gpu": 1}}, {"name": "two", "demand": {"cpu": 2}}]}"#;

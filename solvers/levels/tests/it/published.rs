@@ -24,7 +24,7 @@ fn psdsf_figure_1() -> Problem {
 }
 
 #[test]
-fn drfh_figures_1_to_3_ten_tasks_each_at_five_sevenths() {
+fn drfh_figures_1_to_3_give_ten_tasks_each_at_five_sevenths() {
     let problem = build(drfh_figure_1());
     let share = Share::Dominant.coefficients(&problem).expect("applies");
     let optimum = exact(&problem, Sharing::Rdm, &share).expect("an optimum");
@@ -35,21 +35,21 @@ fn drfh_figures_1_to_3_ten_tasks_each_at_five_sevenths() {
 }
 
 #[test]
-fn drfh_section_v_a_weights_2_to_1() {
+fn drfh_section_v_a_respects_weights_2_to_1() {
     let mut spec = drfh_figure_1();
     spec.users[0].weight = Some(q("2"));
     assert_eq!(totals(&build(spec), Share::Dominant), qs(&["120/11", "60/11"]));
 }
 
 #[test]
-fn drfh_section_v_a_four_tasks_leave_the_other_more() {
+fn drfh_section_v_a_gives_more_if_the_other_user_has_four_tasks() {
     let mut spec = drfh_figure_1();
     spec.users[0].tasks = Some(q("4"));
     assert_eq!(totals(&build(spec), Share::Dominant), qs(&["4", "56/5"]));
 }
 
 #[test]
-fn drfh_programme_7_with_zero_demands_goes_on_after_the_first_level() {
+fn drfh_programme_7_continues_after_the_first_level() {
     let problem = build(spec_of(&["4 0", "0 6"], &["1 0", "0 1", "0 2"]));
     let share = Share::Dominant.coefficients(&problem).expect("applies");
     let optimum = exact(&problem, Sharing::Rdm, &share).expect("an optimum");
@@ -58,18 +58,18 @@ fn drfh_programme_7_with_zero_demands_goes_on_after_the_first_level() {
 }
 
 #[test]
-fn psdsf_figure_1_c_drfh() {
+fn psdsf_figure_1_has_the_published_c_drfh_answer() {
     assert_eq!(totals(&psdsf_figure_1(), Share::Dominant), qs(&["60/23", "72/23", "144/23"]));
 }
 
 #[test]
-fn psdsf_figure_1_tsf() {
+fn psdsf_figure_1_has_the_published_tsf_answer() {
     assert_eq!(totals(&psdsf_figure_1(), Share::TaskShare), qs(&["2", "2", "8"]));
 }
 
 /// Ghodsi et al., "Dominant Resource Fairness", section 4.1: 9 CPUs and 18 GB; 3 and 2 tasks.
 #[test]
-fn drf_section_4_1() {
+fn drf_section_4_1_has_the_published_answers() {
     let problem = build(spec_of(&["9 18"], &["1 4", "3 1"]));
     for share in [Share::Dominant, Share::Containerized] {
         assert_eq!(totals(&problem, share), qs(&["3", "2"]));
@@ -94,7 +94,7 @@ fn problem(inputs: &Value) -> Problem {
 }
 
 #[test]
-fn golden_cases() {
+fn max_min_agrees_with_golden_cases() {
     let cases = golden::cases("");
     let mut compared = Vec::new();
     for case in &cases {

@@ -140,7 +140,7 @@ fn check_case((problem, noise, kind): &(Problem, Vec<u32>, u32), share: Share, s
 }
 
 #[test]
-fn small_random_allocations() {
+fn rises_of_small_random_allocations_are_exact() {
     let strategy = (cases(SMALL), 0usize..4, any::<bool>());
     runner(250, file!())
         .run(&strategy, |(case, share, timed)| {
@@ -152,7 +152,7 @@ fn small_random_allocations() {
 }
 
 #[test]
-fn numbers_far_apart_and_near_ties() {
+fn rises_are_exact_for_numbers_far_apart_and_near_ties() {
     for numbers in [Numbers::FarApart, Numbers::NearTies] {
         fixed_runner(80)
             .run(&cases(Shape { numbers, ..SMALL }), |case| {
@@ -166,7 +166,7 @@ fn numbers_far_apart_and_near_ties() {
 /// Forty teams with a tenth of a static partition each, in doubles. Every rise is computed, and the bounds proven from
 /// doubles are close to the rise.
 #[test]
-fn teams_with_a_static_partition() {
+fn bounds_on_rises_of_teams_are_close() {
     for seed in 1..4 {
         let (problem, tasks) = teams(seed, 1e-9);
         let share = Share::Dominant.coefficients(&problem).unwrap();

@@ -120,7 +120,7 @@ fn sharing() -> impl Strategy<Value = Sharing> {
 }
 
 #[test]
-fn the_greatest_sum_is_that_of_the_reference() {
+fn the_greatest_sum_equals_the_reference() {
     let outcome =
         runner(1000, file!()).run(&(random(SMALL), sharing(), worths()), |(problem, sharing, worth)| {
             let worth = &worth[..problem.n_users()];
@@ -196,7 +196,7 @@ fn floors_decide_pareto_optimality() {
 /// An infeasibility below the precision of doubles is no error. The floors are exactly the tasks of an existing
 /// allocation.
 #[test]
-fn floors_at_the_limit_of_hard_numbers() {
+fn floors_equal_to_an_existing_allocation_are_solved() {
     for numbers in [Numbers::NearTies, Numbers::FarApart] {
         let (solved, failed) = (std::cell::Cell::new(0), std::cell::RefCell::new(Vec::new()));
         let outcome = fixed_runner(300).run(&random(Shape { numbers, ..SMALL }), |problem| {
@@ -225,7 +225,7 @@ fn floors_at_the_limit_of_hard_numbers() {
 
 /// DRFH, Figures 1 and 2: DRF in each server gives each user 6 tasks, and DRFH gives each user 10.
 #[test]
-fn by_hand() {
+fn sums_agree_with_hand_calculation() {
     let problem = build(spec_of(&["2 12", "12 2"], &["1/5 1", "1 1/5"]));
     let ones = qs(&["1", "1"]);
     let of = |rows: [[&str; 2]; 2]| -> Vec<Vec<(usize, Rational)>> {
@@ -264,7 +264,7 @@ fn users_of_different_worth_are_not_merged() {
 }
 
 #[test]
-fn floors_that_nobody_can_reach() {
+fn unreachable_floors_are_infeasible() {
     let mut spec = spec_of(&["1 0"], &["1 0", "0 1", "1 0"]);
     spec.users[2].tasks = Some(Rational::new());
     let problem = build(spec);
@@ -278,7 +278,7 @@ fn floors_that_nobody_can_reach() {
 
 /// Users that cannot have any tasks have no columns in the programme. Their floors cannot be reached.
 #[test]
-fn floors_under_users_that_can_have_nothing() {
+fn floors_of_users_without_capacity_are_infeasible() {
     let mut spec = spec_of(&["1 0"], &["1 0", "0 1", "1 0"]);
     spec.users[2].tasks = Some(Rational::new());
     let problem = build(spec);
@@ -294,7 +294,7 @@ fn floors_under_users_that_can_have_nothing() {
 ///
 /// The best sum is computed, with prices of the same value, both with and without the allocation as a start.
 #[test]
-fn floors_that_are_doubles_leave_an_exact_optimum() {
+fn floors_in_doubles_leave_an_exact_optimum() {
     for seed in 0..60 {
         let (problem, tasks) = teams(seed, [0.0, 1e-12, 1e-9, 1e-6, 1e-3][seed as usize % 5]);
         let constraints = Constraints::new(&problem, Sharing::Rdm);

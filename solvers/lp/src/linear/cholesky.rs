@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn indefinite_matrices_have_no_factor() {
+    fn indefinite_matrices_are_not_factored() {
         assert!(Cholesky::factor(vec![1.0, 0.0, 2.0, 1.0], 2).is_none());
         assert!(Cholesky::factor(vec![f64::NAN], 1).is_none());
     }

@@ -195,7 +195,7 @@ fn variable(lp: &ExactLp, k: usize) -> Variable {
 }
 
 #[test]
-fn every_outcome_is_that_of_all_bases() {
+fn outcomes_agree_with_enumeration_of_all_bases() {
     let mut outcomes = [0; 4];
     // Any list of variables is a valid start. It may be short, too long, dependent, or have repetitions.
     let strategy = (programme(3, 4, -3), prop::collection::vec(0usize..100, 0..7));
@@ -223,7 +223,7 @@ thread_local! {
 
 /// All right-hand sides are 0, so every pivot is degenerate.
 #[test]
-fn degenerate_programmes_end() {
+fn degenerate_programmes_terminate() {
     let strategy = (programme(3, 4, -1), prop::collection::vec(0usize..100, 0..4));
     let outcome = runner(1000, file!()).run(&strategy, |(mut lp, start)| {
         for (_, b) in &mut lp.rows {
@@ -312,7 +312,7 @@ fn wyndor() -> ExactLp {
 }
 
 #[test]
-fn starting_bases_of_every_kind() {
+fn any_starting_basis_leads_to_the_optimum() {
     use Variable::{Column, Slack};
     let lp = wyndor();
     let starts: [&[Variable]; 9] = [
@@ -374,7 +374,7 @@ fn the_limit_of_pivots_is_honoured() {
 
 /// Programmes on which Dantzig's rule cycles forever with an unfavourable choice among ties.
 #[test]
-fn cycling_examples_end() {
+fn cycling_examples_terminate() {
     // Beale (1955).
     let beale = at_most(
         &["3/4", "-150", "1/50", "-6"],
@@ -424,7 +424,7 @@ fn cycling_examples_end() {
 
 /// An assignment problem: degenerate at every vertex, with many optima.
 #[test]
-fn an_assignment_is_whole() {
+fn an_assignment_has_an_integer_optimum() {
     let n = 6;
     let cost = |i: usize, j: usize| Rational::from((i * i * 7 + j * j * 11 + i * j * 5) % 13);
     let pairs = || (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
@@ -460,7 +460,7 @@ fn permutations(order: &mut Vec<usize>, k: usize, visit: &mut impl FnMut(&[usize
 }
 
 #[test]
-fn programmes_without_rows_or_columns() {
+fn solves_programmes_without_rows_or_columns() {
     let empty = ExactLp::default();
     assert!(empty.optimise(&[], 0).expect("optimal").x.is_empty());
     let no_rows = |cost: i32| ExactLp {

@@ -34,13 +34,13 @@ BOUNDS
 ENDATA
 ";
 
-fn small() -> evenhand_lp::model::Model {
+fn small_programme() -> evenhand_lp::model::Model {
     mps::read(SMALL.as_bytes()).unwrap()
 }
 
 #[test]
-fn a_file_says_rows_ranges_bounds_and_a_constant() {
-    let model = small();
+fn reads_rows_ranges_bounds_and_a_constant() {
+    let model = small_programme();
     assert_eq!((model.name.as_str(), model.direction), ("SMALL", Direction::Maximise));
     assert_eq!(model.constant, -5);
     let bounds: Vec<&Bounds> = model.rows.iter().map(|row| &row.bounds).collect();
@@ -55,8 +55,8 @@ fn a_file_says_rows_ranges_bounds_and_a_constant() {
 }
 
 #[test]
-fn a_programme_that_is_written_is_read_again() {
-    let mut model = small();
+fn a_written_programme_is_read_again() {
+    let mut model = small_programme();
     model.columns[0].is_integer = true;
     model.columns[1].bounds = Bounds::between(q("-7/4"), q("-1/1000"));
     let mut more = |name: &str, bounds: Bounds| {
@@ -85,7 +85,7 @@ fn a_programme_that_is_written_is_read_again() {
 }
 
 #[test]
-fn faults_have_a_line() {
+fn faults_name_their_line() {
     let fault = |from: &str, to: &str| {
         assert!(SMALL.contains(from), "{from}");
         mps::read(SMALL.replacen(from, to, 1).as_bytes()).unwrap_err().to_string()
@@ -111,7 +111,7 @@ fn faults_have_a_line() {
 
 #[test]
 fn answers_of_solvers_are_read() {
-    let model = small();
+    let model = small_programme();
     let highs = "Model status\nOptimal\n\n# Primal solution values\nFeasible\nObjective 6\n# Columns 3\nX 3\nY 1\nZ 3\n# Rows 3\nSUM 4\n\
                  LEAST 0.5\nTIED 0\n\n# Dual solution values\nFeasible\n# Columns 3\nX 1\nY 0\nZ 0\n# Rows 3\nSUM 2\nLEAST 0\nTIED 0\n\n# Basis\nHiGHS v1\n";
     let scip = "solution status: optimal solution found\nobjective value:                 6\nX                 3 \t(obj:3)\nY       1 \t(obj:2)\nZ  3 (obj:0)\n";
@@ -146,8 +146,8 @@ fn answers_of_solvers_are_read() {
 }
 
 #[test]
-fn faults_of_answers_have_a_line() {
-    let fault = |text: &str| stated::read(&small(), text).unwrap_err().to_string();
+fn faults_of_answers_name_their_line() {
+    let fault = |text: &str| stated::read(&small_programme(), text).unwrap_err().to_string();
     assert_eq!(fault("X 3\nW 1\n"), "line 2: the programme has no column `W`");
     assert_eq!(fault("X three\n"), "line 1: `three` is not a finite number");
     assert_eq!(fault("X 3\nnan\n"), "line 2: `nan`: expected a name and a value");
@@ -159,9 +159,9 @@ const SMALL_LP: &str = "\\ max 3 x + 2 y - 5\nMaximize\n PROFIT: 3 X + 2.0 Y - 5
                         Bounds\n X <= 3\n Z free\nEnd\n";
 
 #[test]
-fn an_lp_file_says_the_same() {
+fn an_lp_file_states_the_same_programme() {
     let model = lp_format::read(SMALL_LP).unwrap();
-    let other = small();
+    let other = small_programme();
     assert_eq!((&model.constant, model.direction), (&other.constant, other.direction));
     assert_eq!((&model.rows, &model.columns), (&other.rows, &other.columns));
     let model = lp_format::read(
@@ -190,7 +190,7 @@ fn an_lp_file_says_the_same() {
 }
 
 #[test]
-fn faults_of_an_lp_file_have_a_line() {
+fn faults_of_an_lp_file_name_their_line() {
     let fault = |from: &str, to: &str| {
         assert!(SMALL_LP.contains(from), "{from}");
         lp_format::read(&SMALL_LP.replacen(from, to, 1)).unwrap_err().to_string()
@@ -221,7 +221,7 @@ fn faults_of_an_lp_file_have_a_line() {
 }
 
 #[test]
-fn json_numbers_are_the_decimals_that_are_written() {
+fn json_numbers_are_read_as_exact_decimals() {
     let text = "{\"kind\": \"linear-programme\", \"direction\": \"minimise\", \"rows\": [{\"name\": \"r\", \"lower\": 0.12345678901234567890123}],
         \"columns\": [{\"name\": \"x\", \"cost\": 1, \"entries\": {\"r\": 1}}]}";
     let model = read("a.json", text).unwrap();
@@ -246,7 +246,7 @@ fn json_numbers_are_the_decimals_that_are_written() {
 }
 
 #[test]
-fn the_format_is_told_by_the_text() {
+fn the_format_is_recognised_from_the_text() {
     assert_eq!(read("a", SMALL).unwrap().rows.len(), 3);
     assert_eq!(read("a", SMALL_LP).unwrap().rows.len(), 3);
     assert_eq!(

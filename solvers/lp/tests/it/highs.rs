@@ -44,7 +44,7 @@ const WYNDOR: [(&[f64], f64, f64); 3] = [
 ];
 
 #[test]
-fn numbers_that_are_not_finite_are_refused() {
+fn infinite_numbers_and_nan_are_refused() {
     for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
         let mut block = ColumnBlock::default();
         assert_eq!(block.push(bad, []), Err(LpError::NotFinite), "a cost of {bad}");
@@ -89,7 +89,7 @@ fn every_status_has_its_own_error() {
 }
 
 #[test]
-fn after_an_error_the_model_can_be_mended() {
+fn the_model_can_be_repaired_after_an_error() {
     let mut lp = lp(&[1.0], &[(&[1.0], f64::NEG_INFINITY, 1.0), (&[1.0], 2.0, f64::INFINITY)]);
     assert_eq!(lp.solve().map(|s| s.columns), Err(LpError::Infeasible));
     lp.set_row_bounds(1, 0.5, f64::INFINITY).expect("bounds");
@@ -101,7 +101,7 @@ fn after_an_error_the_model_can_be_mended() {
 }
 
 #[test]
-fn what_is_out_of_range_is_refused() {
+fn indices_out_of_range_are_refused() {
     let mut lp = lp(&[3.0, 5.0], &WYNDOR);
     let refused =
         |result: Result<(), LpError>| assert!(matches!(result, Err(LpError::Call { .. })), "{result:?}");
@@ -122,7 +122,7 @@ fn what_is_out_of_range_is_refused() {
 
 /// Columns that HiGHS refused are not counted.
 #[test]
-fn refused_columns_are_not_there() {
+fn refused_columns_are_not_counted() {
     let mut lp = lp(&[3.0, 5.0], &WYNDOR);
     let mut no_such_row = ColumnBlock::default();
     no_such_row.push(1.0, [(3, 1.0)]).expect("finite");
@@ -153,7 +153,7 @@ fn a_basis_of_another_size_is_refused() {
 }
 
 #[test]
-fn duals_are_the_change_of_the_optimum() {
+fn duals_measure_the_change_of_the_optimum() {
     let solution = lp(&[3.0, 5.0], &WYNDOR).solve().expect("an optimum");
     for (found, expected) in solution.row_duals.iter().zip([0.0, 1.5, 1.0]) {
         near(*found, expected);
@@ -263,7 +263,7 @@ fn large_values_are_not_unbounded() {
 /// Numbers that HiGHS does not accept as finite, or does not accept as an entry, lead to an error. They never lead to
 /// an answer to another programme.
 #[test]
-fn numbers_beyond_the_range_of_highs() {
+fn numbers_beyond_the_range_of_highs_are_errors() {
     let answer = |cost: f64, entry: f64, bound: f64| -> Result<f64, LpError> {
         let mut lp = FloatLp::new(&[(f64::NEG_INFINITY, bound)])?;
         let mut block = ColumnBlock::default();

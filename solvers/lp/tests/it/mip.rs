@@ -37,7 +37,7 @@ fn assert_near(found: f64, expected: f64) {
 
 /// Returns the best of all integer points of a small box.
 #[test]
-fn the_best_of_all_points() {
+fn returns_the_best_integer_point() {
     let entry = || -4i32..5;
     let strategy = (1usize..5, 1usize..4).prop_flat_map(move |(columns, rows)| {
         let row = (prop::collection::vec(entry(), columns), -9i32..6, 0i32..14);
@@ -94,7 +94,7 @@ fn the_best_of_all_points() {
 }
 
 #[test]
-fn integers_beside_real_numbers() {
+fn solves_integers_together_with_real_numbers() {
     // max 3 n + 2 y, n + y <= 5/2, y <= 1: n = 2, y = 1/2.
     let real = MipColumn { cost: 2.0, lower: 0.0, upper: 1.0, is_integer: false };
     let (values, objective, bound) =
@@ -106,7 +106,7 @@ fn integers_beside_real_numbers() {
 }
 
 #[test]
-fn without_integers_the_bound_is_the_value() {
+fn without_integers_the_bound_equals_the_value() {
     let real = MipColumn { cost: 1.0, lower: 0.0, upper: INFINITY, is_integer: false };
     let (_, objective, bound) = solve(&[real], &[(-INFINITY, &[4.0], 1.0)]).expect("an optimum");
     assert_near(objective, 0.25);
@@ -114,7 +114,7 @@ fn without_integers_the_bound_is_the_value() {
 }
 
 #[test]
-fn what_has_no_answer() {
+fn reports_unsolvable_and_malformed_programmes() {
     let n = |upper: f64| integer(1.0, 0.0, upper);
     assert_eq!(solve(&[n(3.0)], &[(0.25, &[1.0], 0.75)]).map(|s| s.1), Err(LpError::Infeasible));
     let unbounded = solve(&[n(INFINITY)], &[(0.0, &[1.0], INFINITY)]).map(|s| s.1);

@@ -204,7 +204,7 @@ fn is_accepted(text: String) -> bool {
 }
 
 #[test]
-fn answers_are_those_of_a_plain_simplex_method_and_proven() {
+fn answers_agree_with_a_plain_simplex_method_and_are_proven() {
     let mut seen = [0_usize; 3];
     for seed in 0..PROGRAMMES * u64::from(factor()) {
         let model = programme(seed);
@@ -225,7 +225,7 @@ fn answers_are_those_of_a_plain_simplex_method_and_proven() {
 }
 
 #[test]
-fn certificates_are_accepted_and_damaged_ones_are_judged_as_they_are() {
+fn certificates_are_accepted_and_damaged_ones_are_judged_correctly() {
     let (mut refused, mut still_true) = (0, 0);
     for seed in 0..1_600 {
         let model = programme(seed);
@@ -262,7 +262,7 @@ fn certificates_are_accepted_and_damaged_ones_are_judged_as_they_are() {
 }
 
 #[test]
-fn a_programme_is_read_as_it_was_written() {
+fn programmes_survive_writing_and_reading() {
     for seed in 0..200 {
         let model = programme(seed);
         let text = json::write(&model);
@@ -272,7 +272,7 @@ fn a_programme_is_read_as_it_was_written() {
 }
 
 #[test]
-fn an_own_answer_is_judged_as_optimal() {
+fn the_answer_of_the_solver_is_judged_optimal() {
     let mut judged = 0;
     for seed in 0..300 {
         let model = programme(seed);

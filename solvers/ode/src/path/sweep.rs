@@ -191,7 +191,7 @@ mod tests {
 
     /// Checks that plain scalar code gives the same bits as the vector instructions of this machine.
     #[test]
-    fn same_bits_without_vector_instructions() {
+    fn vector_instructions_do_not_change_bits() {
         let (n, m) = (777, 5);
         let requests = (0..n * m).map(|k| ((k * k) % 101) as f64 / 37.0).collect();
         let entitlements = (0..n).map(|k| 1.0 + (k % 7) as f64).collect();

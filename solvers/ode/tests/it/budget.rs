@@ -40,19 +40,19 @@ fn ends_with_less_than_it_needs(run: impl Fn()) {
 }
 
 #[test]
-fn a_path_ends_with_less_than_it_needs() {
+fn a_path_ends_at_its_limit() {
     let pool = pool();
     ends_with_less_than_it_needs(|| drop(follow(&pool, &PathSettings::default())));
 }
 
 #[test]
-fn a_trajectory_ends_with_less_than_it_needs() {
+fn a_trajectory_ends_at_its_limit() {
     let pool = pool();
     ends_with_less_than_it_needs(|| drop(integrate(&pool, &TrajectorySettings::default())));
 }
 
 #[test]
-fn the_methods_for_clusters_end_with_less_than_they_need() {
+fn the_methods_for_clusters_end_at_their_limits() {
     let cluster = cluster();
     ends_with_less_than_it_needs(|| drop(cluster::solve(&cluster, &cluster::Settings::default())));
     ends_with_less_than_it_needs(|| drop(cluster::solve_by_prices(&cluster)));

@@ -108,7 +108,7 @@ fn solved(n_rows: usize, users: &[UserModel], alpha: f64) -> ClusterPoint {
     solve(&cluster, &Settings::default())
 }
 
-fn all(seeds: std::ops::Range<u64>, shape: Shape, alphas: &[f64], most: f64) {
+fn check_all(seeds: std::ops::Range<u64>, shape: Shape, alphas: &[f64], most: f64) {
     for seed in seeds {
         let (n_rows, users) = users(&mut Pcg64::seed_from_u64(seed), shape);
         for &alpha in alphas {
@@ -122,19 +122,19 @@ fn all(seeds: std::ops::Range<u64>, shape: Shape, alphas: &[f64], most: f64) {
 
 #[test]
 fn small_clusters_are_solved_to_rounding() {
-    all(0..400, SMALL, &[1.0], 1e-10);
+    check_all(0..400, SMALL, &[1.0], 1e-10);
 }
 
 #[test]
-fn every_exponent() {
-    all(0..100, Shape { limited: 0.0, ..SMALL }, &[0.25, 0.5, 2.0, 4.0], 1e-8);
+fn solves_every_exponent() {
+    check_all(0..100, Shape { limited: 0.0, ..SMALL }, &[0.25, 0.5, 2.0, 4.0], 1e-8);
 }
 
 /// With `a = 10`, utilities that differ by a factor of 100 have marginal utilities that differ by 10^18.
 ///
 /// Not every cluster is solved for all users. The status shows which clusters are.
 #[test]
-fn a_large_exponent() {
+fn solves_most_clusters_for_a_large_exponent() {
     let mut n_solved = 0;
     for seed in 0..100 {
         let (n_rows, users) = users(&mut Pcg64::seed_from_u64(seed), Shape { limited: 0.0, ..SMALL });
@@ -150,28 +150,28 @@ fn a_large_exponent() {
 }
 
 #[test]
-fn exponents_with_limits() {
-    all(0..100, SMALL, &[0.5, 2.0, 4.0], 1e-7);
+fn solves_exponents_with_task_limits() {
+    check_all(0..100, SMALL, &[0.5, 2.0, 4.0], 1e-7);
 }
 
 #[test]
-fn a_criterion_in_place_of_the_tasks() {
-    all(0..100, Shape { criterion: true, ..SMALL }, &[1.0, 2.0], 1e-7);
+fn solves_a_criterion_instead_of_tasks() {
+    check_all(0..100, Shape { criterion: true, ..SMALL }, &[1.0, 2.0], 1e-7);
 }
 
 #[test]
-fn weights_far_apart() {
-    all(0..100, Shape { weights_apart: 9, ..SMALL }, &[1.0], 1e-6);
+fn solves_weights_far_apart() {
+    check_all(0..100, Shape { weights_apart: 9, ..SMALL }, &[1.0], 1e-6);
 }
 
 #[test]
-fn many_users() {
+fn solves_many_users() {
     let shape = Shape { users: 200, classes: 12, ..SMALL };
-    all(0..10, shape, &[1.0, 2.0], 1e-8);
+    check_all(0..10, shape, &[1.0, 2.0], 1e-8);
 }
 
 #[test]
-fn the_same_with_any_number_of_threads() {
+fn the_answer_does_not_depend_on_threads() {
     let (n_rows, users) = users(&mut Pcg64::seed_from_u64(7), Shape { users: 600, classes: 9, ..SMALL });
     let with = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -183,7 +183,7 @@ fn the_same_with_any_number_of_threads() {
 }
 
 #[test]
-fn nobody_and_what_is_refused() {
+fn accepts_no_users_and_refuses_wrong_input() {
     let point = solved(3, &[], 1.0);
     assert_eq!((point.status, point.row_prices), (Status::Solved, vec![0.0; 3]));
     let user = |weight, limit, usage: Vec<(usize, f64)>| UserModel {

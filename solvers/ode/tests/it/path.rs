@@ -134,7 +134,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn optimal((kind, caps, n, m, seed) in any_pool()) {
+    fn answers_are_optimal((kind, caps, n, m, seed) in any_pool()) {
         let pool = pool(kind, caps, n, m, seed);
         let settings = settings(kind);
         let result = follow(&pool, &settings);
@@ -166,7 +166,7 @@ proptest! {
 }
 
 #[test]
-fn same_bits_for_any_number_of_threads() {
+fn bits_do_not_depend_on_threads() {
     let pool = pool(Kind::Sparse, Caps::One, 20_000, 6, 3);
     let with = |threads| {
         let threads = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
@@ -181,7 +181,7 @@ fn same_bits_for_any_number_of_threads() {
 
 /// Many users: few, most or none of them are at their caps.
 #[test]
-fn many_users() {
+fn solves_many_users_with_and_without_caps() {
     for (n, cap) in [(30_000, 1.0), (30_000, 4.0 / 30_000.0), (100_000, f64::INFINITY)] {
         let mut rng = Pcg64::seed_from_u64(n);
         let requests: Vec<f64> =

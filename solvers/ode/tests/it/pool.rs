@@ -14,7 +14,7 @@ fn changed(change: impl Fn(&mut [f64], &mut [f64], &mut [f64])) -> Result<Pool, 
 }
 
 #[test]
-fn refused() {
+fn refuses_wrong_pools() {
     assert!(changed(|_, _, _| ()).is_ok());
     for bad in [-1.0, f64::NAN, f64::INFINITY, 1e61, 1e-61] {
         let request = changed(|r, _, _| r[2] = bad);
@@ -63,7 +63,7 @@ fn assert_near(x: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn edges() {
+fn solves_edge_cases() {
     // One user, with and without a cap, with and without resources.
     assert_near(&solved(1, &[4.0], &[3.0], &[NONE]), &[0.25]);
     assert_near(&solved(1, &[4.0], &[3.0], &[0.2]), &[0.2]);
@@ -89,7 +89,7 @@ fn edges() {
 }
 
 #[test]
-fn limits_are_said() {
+fn limits_set_the_status() {
     let pool = Pool::new(2, vec![1.0, 0.3, 0.2, 1.0, 0.7, 0.6], vec![1.0; 3], vec![1.0; 3]).unwrap();
     let none =
         follow(&pool, &PathSettings { max_iterations: 0, tolerance: 1e-30, ..PathSettings::default() });
@@ -105,7 +105,7 @@ fn limits_are_said() {
 
 /// A user with entitlement 0 gets nothing.
 #[test]
-fn no_entitlement() {
+fn a_user_without_entitlement_gets_nothing() {
     let pool = Pool::with_zero_entitlements(1, vec![1.0, 1.0], vec![0.0, 2.0], vec![1.0; 2]).unwrap();
     let result = follow(&pool, &PathSettings::default());
     assert_eq!((result.status, result.x), (PathStatus::Solved, vec![0.0, 1.0]));

@@ -83,7 +83,7 @@ fn settings(method: RungeKutta, c_max: f64) -> TrajectorySettings {
 }
 
 #[test]
-fn published_points() {
+fn trajectories_pass_through_published_points() {
     for (name, pool, points) in published() {
         for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
             for (c, expected) in &points {
@@ -109,7 +109,7 @@ fn published_points() {
 
 /// docs/theory.md, fact 2: the trajectory tends to the Eisenberg-Gale point at a distance of about `1 / c`.
 #[test]
-fn tends_to_the_limit_of_the_path() {
+fn trajectories_tend_to_the_limit_of_the_path() {
     for (name, pool, _) in published() {
         let limit = follow(&pool, &PathSettings::default());
         for method in [RungeKutta::Dopri5, RungeKutta::Dop853] {
@@ -135,7 +135,7 @@ fn tends_to_the_limit_of_the_path() {
 }
 
 #[test]
-fn unfinished_is_not_converged() {
+fn an_unfinished_integration_has_not_converged() {
     let (_, pool, _) = published().swap_remove(1);
     let default = TrajectorySettings::default;
     let early = integrate(&pool, &TrajectorySettings { c_max: 50.0, ..default() });
@@ -181,7 +181,7 @@ fn recorded_points_rise() {
 
 /// A user with entitlement 0 gets nothing, and the other users are not affected.
 #[test]
-fn no_entitlement() {
+fn a_user_without_entitlement_gets_nothing() {
     let pool = Pool::with_zero_entitlements(1, vec![1.0, 1.0], vec![1.0, 0.0], vec![1.0; 2]).unwrap();
     let result = integrate(&pool, &TrajectorySettings::default());
     assert_eq!(result.status, TrajectoryStatus::Converged);
@@ -190,7 +190,7 @@ fn no_entitlement() {
 
 /// Weights and requests of very different sizes, resources that no user requests, and no caps.
 #[test]
-fn odd_pools() {
+fn solves_unusual_pools() {
     let none = f64::INFINITY;
     let pools = [
         Pool::new(1, vec![1.0], vec![1.0], vec![none]),
@@ -212,7 +212,7 @@ fn odd_pools() {
 
 /// A converged result is feasible and free of complaints, however rough the integration.
 #[test]
-fn rough_integration() {
+fn converged_results_of_rough_integration_are_free_of_complaints() {
     let mut others = 0;
     for seed in 0..400 {
         let mut rng = Pcg64::seed_from_u64(seed);

@@ -77,7 +77,7 @@ fn table_of_rounded_profits(knapsack: &Knapsack, types: &[usize], profits: &[Rat
 
 /// Compares the columns of a table, and all configurations that reach a value, with loops over all configurations.
 #[test]
-fn all_that_reach_a_value() {
+fn enumerates_all_configurations_that_reach_a_value() {
     let demand: Vec<Vec<Integer>> =
         [[3, 1], [2, 4], [1, 2], [5, 5]].map(|d| d.map(Integer::from).to_vec()).to_vec();
     let (capacity, profits) = ([9, 8].map(Integer::from), [5.0, 7.0, 3.0, 13.0]);

@@ -7,7 +7,7 @@ use evenhand_budget::{Kind, Limits, spent, within};
 use evenhand_packing::{MaxReward, configuration_lp, greedy};
 
 #[test]
-fn packing_ends_with_less_than_it_needs() {
+fn packing_ends_at_its_limits() {
     let problem = adversarial(12);
     let cost = |work| {
         within(&Limits { work, ..Limits::default() }, || {

@@ -14,7 +14,7 @@ use rug::ops::Pow;
 
 /// Returns the reward of greedy and the verified optimum.
 #[track_caller]
-fn both(problem: &Reservation) -> (Rational, Rational) {
+fn greedy_and_optimum(problem: &Reservation) -> (Rational, Rational) {
     let mut best = MaxReward::new(problem);
     let greedy = greedy::fluid(&mut best, &problem.loads(), &problem.fractions()).unwrap();
     let optimum = configuration_lp::solve(&best, &problem.loads(), &problem.fractions()).unwrap();
@@ -24,9 +24,9 @@ fn both(problem: &Reservation) -> (Rational, Rational) {
 
 /// The ratios of Proposition 3.10, Appendix C.
 #[test]
-fn the_family_that_comes_close_to_one_minus_one_over_e() {
+fn the_family_of_appendix_c_has_the_published_ratios() {
     for n_types in (3..=16).chain([24, 32, 50]) {
-        let (greedy, optimum) = both(&adversarial(n_types));
+        let (greedy, optimum) = greedy_and_optimum(&adversarial(n_types));
         let n = n_types - 1;
         let power = Rational::from((n - 1, n)).pow(n);
         assert_eq!(greedy / optimum, Rational::from(1) - power, "J = {n_types}");
@@ -35,7 +35,7 @@ fn the_family_that_comes_close_to_one_minus_one_over_e() {
 
 /// The examples of section 1.
 #[test]
-fn the_introduction() {
+fn the_examples_of_the_introduction_have_the_published_rewards() {
     let with = |loads: [(i64, i64); 3]| {
         small(
             &[10, 10],
@@ -49,7 +49,7 @@ fn the_introduction() {
         ([(1, 1), (0, 1), (3, 4)], (4, 1)),
         ([(3, 5), (3, 10), (4, 5)], (9, 2)),
     ] {
-        assert_eq!(both(&with(loads)), (Rational::from(reward), Rational::from(reward)));
+        assert_eq!(greedy_and_optimum(&with(loads)), (Rational::from(reward), Rational::from(reward)));
     }
 }
 
@@ -62,7 +62,7 @@ fn virtual_machines(sizes: &[(i64, i64)]) -> Reservation {
 
 /// Golden cases vm.worst4.infimum and vm.table1.infimum.
 #[test]
-fn the_worst_loads_of_virtual_machines() {
+fn worst_loads_of_virtual_machines_have_the_golden_ratios() {
     let quotient = |p: i64, q: i64| Rational::from((p, q));
     for (sizes, expected) in [
         (&[(1, 1), (4, 16), (2, 32), (32, 256)][..], quotient(449, 515)),
@@ -84,7 +84,7 @@ fn the_worst_loads_of_virtual_machines() {
 
 /// Golden cases vm.loadsweep: the types of the worst case in the paper's text.
 #[test]
-fn critical_multiples_of_a_load() {
+fn critical_multiples_agree_with_golden_cases() {
     let problem = virtual_machines(&[(1, 1), (4, 16), (2, 32), (32, 256)]);
     let mut best = MaxReward::new(&problem);
     for (loads, first, second) in [
@@ -143,7 +143,7 @@ fn whole_servers_approach_the_fluid_assignment() {
 
 /// The number of servers may be huge, since only the last servers of each configuration are searched.
 #[test]
-fn whole_servers_by_the_million_million() {
+fn a_million_million_servers_are_solved() {
     use rug::Integer;
     let problem = virtual_machines(&[(1, 1), (4, 16), (2, 32), (32, 256)]);
     let mut best = MaxReward::new(&problem);
@@ -163,7 +163,7 @@ fn whole_servers_by_the_million_million() {
 
 /// Golden case vm.monotone: Definition 3.8 fails for three types, and holds for any two.
 #[test]
-fn more_load_may_earn_less() {
+fn more_load_can_earn_less() {
     let problem = small(
         &[16, 10],
         &[(&[9, 3], (18, 1), (1, 1)), (&[9, 1], (16, 1), (1, 1)), (&[1, 3], (5, 1), (1, 1))],
@@ -190,7 +190,7 @@ fn more_load_may_earn_less() {
 
 /// Stated configurations give the same answers, and a problem may have no reward at all.
 #[test]
-fn stated_configurations_and_nothing_to_earn() {
+fn stated_configurations_and_zero_rewards_are_solved() {
     use evenhand_problem::format::Source;
     let read = |text: &str| Source { name: "r.json", text }.reservation().unwrap();
     let listed = read(
@@ -198,21 +198,21 @@ fn stated_configurations_and_nothing_to_earn() {
             {"name": "b", "reward": 3, "load": "1/2"}, {"name": "c", "reward": 3, "load": "1/4"}],
             "configurations": [{"a": 1}, {"b": 1, "c": 1}]}"#,
     );
-    let stated = both(&listed);
+    let stated = greedy_and_optimum(&listed);
     assert_eq!(stated, (Rational::from((9, 2)), Rational::from((9, 2))));
     let mut best = MaxReward::new(&listed);
     verify_worst(&listed, &worst_load(&mut best, &mut |_, _| {}).unwrap().unwrap());
 
     let nothing = small(&[4], &[(&[1], (0, 1), (1, 1)), (&[2], (0, 1), (0, 1))]);
-    assert_eq!(both(&nothing), (Rational::new(), Rational::new()));
+    assert_eq!(greedy_and_optimum(&nothing), (Rational::new(), Rational::new()));
     assert_eq!(worst_load(&mut MaxReward::new(&nothing), &mut |_, _| {}).unwrap(), None);
     let no_types = small(&[4], &[]);
-    assert_eq!(both(&no_types), (Rational::new(), Rational::new()));
+    assert_eq!(greedy_and_optimum(&no_types), (Rational::new(), Rational::new()));
 }
 
 /// Numbers of hundreds of digits, and capacities for a trillion jobs.
 #[test]
-fn numbers_of_any_size() {
+fn solves_numbers_of_any_size() {
     let huge = Rational::from(10).pow(300u32);
     let tiny = Rational::from((7, 3)) / &huge;
     let whole = |v: i64| Rational::from(v);
@@ -232,6 +232,6 @@ fn numbers_of_any_size() {
             ),
         ],
     );
-    let (greedy, optimum) = both(&problem);
+    let (greedy, optimum) = greedy_and_optimum(&problem);
     assert!(greedy <= optimum && Rational::from(&greedy * 2u32) >= optimum);
 }

@@ -70,7 +70,7 @@ fn random(seed: u64) -> Reservation {
 /// The best configuration of every subset of types is the first of all its configurations in the order of Definition
 /// 2.2.
 #[test]
-fn the_first_configuration() {
+fn the_best_configuration_is_the_first_in_order() {
     for seed in 0..400 {
         let problem = random(seed);
         let mut best = MaxReward::new(&problem);
@@ -111,7 +111,7 @@ fn enumerated(problem: &Reservation, loads: &[Rational], sizes: &[Rational]) -> 
 }
 
 #[test]
-fn the_optimum_over_all_configurations() {
+fn the_optimum_agrees_with_all_configurations() {
     let mut trees = 0;
     for seed in 0..250 {
         let problem = random(seed);
@@ -138,7 +138,7 @@ fn the_optimum_over_all_configurations() {
 
 /// A proof with a bound that is too small is rejected.
 #[test]
-fn damaged_proofs_fail() {
+fn damaged_proofs_are_rejected() {
     let mut refused = 0;
     for seed in 0..60 {
         let problem = random(seed);
@@ -157,7 +157,7 @@ fn damaged_proofs_fail() {
 
 /// Compares whole jobs on two servers with all assignments.
 #[test]
-fn whole_servers_and_jobs() {
+fn whole_jobs_agree_with_all_assignments() {
     let mut open = 0;
     for seed in 0..60 {
         let problem = random(seed);
@@ -193,7 +193,7 @@ fn whole_servers_and_jobs() {
 /// No loads have a smaller ratio than the worst loads, and greedy earns less from more load only if the monotone
 /// property fails.
 #[test]
-fn many_loads_against_the_worst() {
+fn no_load_is_worse_than_the_worst_load() {
     let (mut below_one, mut falling) = (0, 0);
     for seed in 0..150 {
         let problem = random(seed);

@@ -6,7 +6,7 @@ use std::process::Command;
 use evenhand_check::{File, Options, Report, Unusable, check};
 use evenhand_testkit::certificates::{Fixture, Kind, accepted};
 
-fn found(text: String) -> Result<Report, Unusable> {
+fn verdict_on(text: String) -> Result<Report, Unusable> {
     check(&File { name: "certificate".to_owned(), text }, &Options::default())
 }
 
@@ -16,7 +16,7 @@ fn joined(count: usize, of: impl Fn(usize) -> String) -> String {
 
 /// The same claim is repeated many times. Judging each repetition separately took half a minute.
 #[test]
-fn what_is_claimed_again_is_not_judged_again() {
+fn repeated_claims_are_not_judged_again() {
     let users = joined(300, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
     let tasks = joined(300, |n| format!(r#""u{n}": {{"s": 1}}"#));
     let claims = joined(8_000, |_| {
@@ -36,7 +36,7 @@ fn what_is_claimed_again_is_not_judged_again() {
 /// The budget is charged for the widths of the numbers that an operation uses. One wide number among many users does
 /// not make every operation as expensive.
 #[test]
-fn one_wide_number_does_not_make_envy_too_large() {
+fn one_wide_number_does_not_exceed_the_budget_for_envy() {
     let users = joined(20_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 1}}}}"#));
     let servers =
         joined(10, |i| format!(r#"{{"name": "s{i}", "count": 1, "capacity": {{"r": 4000, "q": 4000}}}}"#));
@@ -52,14 +52,16 @@ fn one_wide_number_does_not_make_envy_too_large() {
         )
     };
     // One user lacks 10^-3400 tasks, and could have 40,000.
-    assert_eq!(found(text("-25e-3406")).unwrap().reason, None);
-    assert!(found(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin")));
+    assert_eq!(verdict_on(text("-25e-3406")).unwrap().reason, None);
+    assert!(
+        verdict_on(text("-24e-3406")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin"))
+    );
 }
 
 /// Two hundred wide numbers among users of two hundred queues: sums and margins of groups are charged for the numbers that
 /// they use, so the limits and the guarantees of the queues are decided.
 #[test]
-fn wide_numbers_in_many_groups_are_not_too_large() {
+fn wide_numbers_in_many_groups_stay_within_the_budget() {
     const DIGITS: usize = 8_600;
     let groups = joined(250, |v| {
         let name = |v: usize| format!(r#""name": "g{v}""#);
@@ -88,13 +90,13 @@ fn wide_numbers_in_many_groups_are_not_too_large() {
           {{"axiom": "limits", "holds": true, "margin": "{margin}", "evidence": {{}}}},
           {{"axiom": "guarantees", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
     );
-    assert_eq!(found(text).unwrap().reason, None);
+    assert_eq!(verdict_on(text).unwrap().reason, None);
 }
 
 /// Many identical users have equal bundles of long numbers. Each user is compared with only one other user. Rounded
 /// numbers could not tell these pairs apart.
 #[test]
-fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
+fn identical_users_with_long_numbers_are_compared_within_the_budget() {
     let servers = joined(20, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 1000, "q": 1000}}}}"#));
     let users = joined(600, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1, "q": 2}}}}"#));
     let bundle = |less: &str| {
@@ -109,15 +111,17 @@ fn alike_users_with_long_numbers_are_not_too_many_to_compare() {
             "claims": [{{"axiom": "envy-free", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
         )
     };
-    assert_eq!(found(text("4")).unwrap().reason, None);
+    assert_eq!(verdict_on(text("4")).unwrap().reason, None);
     // A user with fewer tasks than all others envies them, even if only the last digit shows the difference.
-    assert!(found(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards")));
+    assert!(
+        verdict_on(text("3")).unwrap().reason.is_some_and(|why| why.contains("a smaller margin towards"))
+    );
 }
 
 /// There are as many demands as users, and no bundle is within another. A comparison of all bundles is rejected before
 /// the first comparison.
 #[test]
-fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
+fn too_many_different_users_are_refused_before_comparison() {
     const USERS: usize = 26_000;
     let of_each = |what: &dyn Fn(usize) -> String| joined(USERS, what);
     let names: Vec<String> = (0..16).map(|r| format!("r{r}")).collect();
@@ -138,7 +142,7 @@ fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
         "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "not_checked": [],
         "claims": [{{"axiom": "envy-free", "holds": true, "margin": "0", "evidence": {{}}}}]}}"#
     );
-    let refused = found(text).unwrap_err();
+    let refused = verdict_on(text).unwrap_err();
     assert_eq!(
         (refused.status, refused.what.as_str()),
         (3, "claim `envy-free`: too large: it takes more than 10000000000 steps of work")
@@ -147,7 +151,7 @@ fn too_many_kinds_of_users_are_refused_before_they_are_compared() {
 
 /// In these queues one user after another gets all its tasks. Each event is charged only for the nodes above the user.
 #[test]
-fn a_tree_is_charged_by_what_its_events_touch() {
+fn a_tree_is_charged_only_for_nodes_that_events_touch() {
     let groups = joined(200, |q| {
         let parent = if q < 20 { String::new() } else { format!(r#""parent": "q{}","#, q / 10 - 2) };
         format!(r#"{{"name": "q{q}", {parent} "weight": {}, "guarantee": {{"r": {}}}}}"#, q % 7 + 1, q % 11)
@@ -173,14 +177,16 @@ fn a_tree_is_charged_by_what_its_events_touch() {
         )
     };
     let all = 1999 * 1999 % 997 + 1;
-    assert_eq!(found(text(all)).unwrap().reason, None);
-    assert!(found(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
+    assert_eq!(verdict_on(text(all)).unwrap().reason, None);
+    assert!(
+        verdict_on(text(all - 1)).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks"))
+    );
 }
 
 /// Users may run on many classes and have tasks on one class. A wide number of one user is charged only where it is
 /// used.
 #[test]
-fn one_wide_number_does_not_make_a_tree_too_large() {
+fn one_wide_number_does_not_exceed_the_budget_for_a_tree() {
     let servers = joined(250, |i| format!(r#"{{"name": "s{i}", "capacity": {{"r": 12}}}}"#));
     let users = joined(1_000, |n| format!(r#"{{"name": "u{n}", "demand": {{"r": 1}}}}"#));
     let nines = "9".repeat(3_400);
@@ -205,8 +211,8 @@ fn one_wide_number_does_not_make_a_tree_too_large() {
             tasks(last)
         )
     };
-    assert_eq!(found(text("1")).unwrap().reason, None);
-    assert!(found(text("0")).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
+    assert_eq!(verdict_on(text("1")).unwrap().reason, None);
+    assert!(verdict_on(text("0")).unwrap().reason.is_some_and(|why| why.contains("ends with other tasks")));
 }
 
 /// Returns the valid certificates of the test kit about ratios and worst loads.
@@ -217,14 +223,14 @@ fn about_reservations() -> impl Iterator<Item = Fixture> {
 /// Each of these strings and numbers makes a certificate malformed if it is unreadable. The defect is reported even
 /// though the reward of greedy is false and is judged first.
 #[test]
-fn what_cannot_be_read_is_found_behind_what_is_false() {
+fn unreadable_values_are_detected_after_false_claims() {
     let mut found_behind = 0;
     for Fixture { name, text, .. } in about_reservations() {
         let greedy = text.find("\"greedy\"").unwrap();
         let start = greedy + text[greedy..].find("\"reward\":").unwrap() + "\"reward\":".len();
         let end = start + text[start..].find(',').unwrap();
         let lie = format!("{}\"123456789\"{}", &text[..start], &text[end..]);
-        assert!(found(lie.clone()).unwrap().reason.is_some(), "{name}");
+        assert!(verdict_on(lie.clone()).unwrap().reason.is_some(), "{name}");
         let after = lie.find("\"optimum\"").unwrap();
         for (word, unreadable) in [
             ("\"method\":", "\"methods\":"),
@@ -237,7 +243,7 @@ fn what_cannot_be_read_is_found_behind_what_is_false() {
         ] {
             let Some(at) = lie[after..].rfind(word).map(|at| after + at) else { continue };
             let text = format!("{}{unreadable}{}", &lie[..at], &lie[at + word.len()..]);
-            let status = found(text).map(|report| report.reason);
+            let status = verdict_on(text).map(|report| report.reason);
             assert!(status.as_ref().is_err_and(|unusable| unusable.status == 2), "{name} {word}: {status:?}");
             found_behind += 1;
         }
@@ -280,7 +286,7 @@ fn within_bytes(bytes: u64, text: &str) -> std::process::Output {
 }
 
 #[test]
-fn tables_of_wide_numbers_take_a_bounded_memory() {
+fn tables_of_wide_numbers_take_bounded_memory() {
     // The table takes 160 MB if each number has two words.
     let output = within_bytes(300 << 20, &wide_table(&format!("1{}", "0".repeat(30))));
     assert_eq!(output.status.code(), Some(0), "{output:?}");

@@ -53,7 +53,7 @@ fn the_exit_status_is_the_verdict() {
 }
 
 #[test]
-fn json_is_one_document() {
+fn json_output_is_one_document() {
     let good = String::from_utf8(run(&[&accepted(), "--format", "json"], "").stdout).unwrap();
     let says =
         ["\"valid\":true", "\"sharing\":\"rdm\"", "\"sha256\":\"", "\"verdicts\":[{\"axiom\":\"feasible\""];
@@ -66,7 +66,7 @@ fn json_is_one_document() {
 }
 
 #[test]
-fn standard_input_and_the_readers_own_problem() {
+fn accepts_standard_input_and_the_readers_own_problem() {
     let text = std::fs::read_to_string(accepted()).unwrap();
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "memory"],
         "servers": [{"name": "high-memory", "capacity": {"cpu": 2, "memory": 12}},
@@ -77,14 +77,17 @@ fn standard_input_and_the_readers_own_problem() {
     assert_eq!(code(&run(&[&accepted(), "--problem", "-"], problem)), 0);
     let other = run(&[&accepted(), "--problem", "-"], &problem.replace("2.0", "2.1"));
     assert_eq!(code(&other), 1);
-    let said = String::from_utf8(other.stdout).unwrap();
-    assert!(said.starts_with("not valid: the certificate is about another problem\n"), "{said}");
+    let output_text = String::from_utf8(other.stdout).unwrap();
+    assert!(
+        output_text.starts_with("not valid: the certificate is about another problem\n"),
+        "{output_text}"
+    );
     assert_eq!(code(&run(&[&accepted(), "--problem", "-"], "{}")), 2);
 }
 
 /// An allocation file that the reader supplies may have any field of the schema.
 #[test]
-fn the_readers_own_allocation_with_every_field() {
+fn accepts_the_readers_own_allocation_with_every_field() {
     let schema = include_str!("../../../../crates/problem/src/schema/allocation.json");
     let (_, properties) = schema.split_once("\n  \"properties\": {\n").unwrap();
     let fields = properties.split("\n  }").next().unwrap().lines().filter_map(|line| {
@@ -111,10 +114,10 @@ fn the_readers_own_allocation_with_every_field() {
 
 /// If an allocation states the hash of a problem, it is about that problem.
 #[test]
-fn the_readers_own_allocation_of_another_problem() {
+fn refuses_the_readers_own_allocation_of_another_problem() {
     let text = std::fs::read_to_string(accepted()).unwrap();
-    let said = String::from_utf8(run(&["-"], &text).stdout).unwrap();
-    let hash = said.lines().find_map(|line| line.strip_prefix("problem sha256 ")).unwrap();
+    let output_text = String::from_utf8(run(&["-"], &text).stdout).unwrap();
+    let hash = output_text.lines().find_map(|line| line.strip_prefix("problem sha256 ")).unwrap();
     let allocation = |hash: &str| {
         format!(
             r#"{{"kind": "allocation", "problem_sha256": "{hash}",
@@ -124,7 +127,7 @@ fn the_readers_own_allocation_of_another_problem() {
     assert_eq!(code(&run(&[&accepted(), "--allocation", "-"], &allocation(&hash[..64]))), 0);
     let other = run(&[&accepted(), "--allocation", "-"], &allocation(&hash[..64].replace(['a', '1'], "b")));
     assert_eq!(code(&other), 1);
-    let said = String::from_utf8(other.stdout).unwrap();
+    let output_text = String::from_utf8(other.stdout).unwrap();
     assert!(
         said.starts_with("not valid: the allocation is for another problem than the certificate"),
         "{said}"
@@ -133,7 +136,7 @@ fn the_readers_own_allocation_of_another_problem() {
 
 /// A title is never printed before the hash. It can neither end the line of the hash nor hide characters.
 #[test]
-fn titles_imitate_no_hash() {
+fn titles_cannot_imitate_the_hash() {
     let certificate = |title: &str| {
         format!(
             r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "name": "{title}",
@@ -146,15 +149,15 @@ fn titles_imitate_no_hash() {
     };
     let forged = format!("x`: users 1, server classes 1, sha256 {}", "0".repeat(64));
     for title in [&forged, &format!("a\\n{forged}"), &format!("a\\u2028{forged}")] {
-        let said = String::from_utf8(run(&["-"], &certificate(title)).stdout).unwrap();
-        let lines: Vec<&str> = said.lines().filter(|line| line.contains("sha256")).collect();
+        let output_text = String::from_utf8(run(&["-"], &certificate(title)).stdout).unwrap();
+        let lines: Vec<&str> = output_text.lines().filter(|line| line.contains("sha256")).collect();
         assert!(
             lines
                 .iter()
                 .all(|line| line.starts_with("problem sha256 ") || line.starts_with("allocation sha256 ")),
-            "{said}"
+            "{output_text}"
         );
-        assert!(lines.len() == 2 && !lines[0].starts_with("problem sha256 000"), "{said}");
+        assert!(lines.len() == 2 && !lines[0].starts_with("problem sha256 000"), "{output_text}");
     }
     for hidden in [
         '\u{34f}',
@@ -167,14 +170,15 @@ fn titles_imitate_no_hash() {
         '\u{ad}',
         '\u{85}',
     ] {
-        let said = String::from_utf8(run(&["-"], &certificate(&format!("a{hidden}b"))).stdout).unwrap();
-        assert!(said.contains(&format!("`a{}b`", hidden.escape_unicode())), "{said}");
+        let output_text =
+            String::from_utf8(run(&["-"], &certificate(&format!("a{hidden}b"))).stdout).unwrap();
+        assert!(output_text.contains(&format!("`a{}b`", hidden.escape_unicode())), "{output_text}");
     }
 }
 
 /// ASCII white space around the names of classes does not belong to the names. All other white space does.
 #[test]
-fn other_spaces_belong_to_a_name() {
+fn only_ascii_white_space_is_stripped_from_names() {
     let certificate = |key: &str, holds: bool| {
         format!(
             r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem", "resources": ["cpu"],
@@ -197,7 +201,7 @@ fn other_spaces_belong_to_a_name() {
 
 /// Evidence is not read if no user needs it, but it still has to be an object.
 #[test]
-fn evidence_about_nobody() {
+fn unneeded_evidence_must_still_be_an_object() {
     let text = |evidence: &str| {
         format!(
             r#"{{"kind": "certificate", "version": 2, "problem": {{"kind": "allocation-problem",
@@ -211,15 +215,24 @@ fn evidence_about_nobody() {
         [("{}", 0), (r#"{"bottlenecks": {"u": {"s": "disk"}}}"#, 0), ("[]", 2), ("7", 2)]
     {
         let output = run(&["-"], &text(evidence));
-        let said = String::from_utf8_lossy(&output.stdout).into_owned();
-        assert_eq!(code(&output), expected, "{evidence}: {said} {}", String::from_utf8_lossy(&output.stderr));
-        assert_eq!(expected == 0, said.contains("ps-dsf holds (there is nothing to compare)"), "{said}");
+        let output_text = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert_eq!(
+            code(&output),
+            expected,
+            "{evidence}: {output_text} {}",
+            String::from_utf8_lossy(&output.stderr)
+        );
+        assert_eq!(
+            expected == 0,
+            output_text.contains("ps-dsf holds (there is nothing to compare)"),
+            "{output_text}"
+        );
     }
 }
 
 /// Sharing by time has to be requested, even if a class states times.
 #[test]
-fn time_is_shared_only_where_it_is_asked_for() {
+fn time_sharing_must_be_requested() {
     let problem = r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
         "servers": [{"name": "big", "capacity": {"cpu": 10, "mem": 10}}, {"name": "acc", "capacity": {"cpu": 1, "mem": 1}}],
         "users": [{"name": "c", "demand": {"cpu": 1}}, {"name": "m", "demand": {"mem": 1}},
@@ -253,7 +266,7 @@ fn time_is_shared_only_where_it_is_asked_for() {
 /// The claims of a certificate that is not valid are not verdicts. The output for a valid certificate names its
 /// allocation.
 #[test]
-fn verdicts_are_of_what_is_valid() {
+fn only_valid_certificates_have_verdicts() {
     let good = String::from_utf8(run(&[&accepted(), "--format", "json"], "").stdout).unwrap();
     assert!(good.contains(r#""allocation":{"sha256":"#), "{good}");
     let text = std::fs::read_to_string(accepted()).unwrap();
@@ -261,8 +274,11 @@ fn verdicts_are_of_what_is_valid() {
     let bad = String::from_utf8(run(&["-", "--format", "json"], &worse).stdout).unwrap();
     assert!(bad.contains("\"valid\":false") && bad.contains("\"verdicts\":[]"), "{bad}");
     let says = |text: &str| {
-        let said = String::from_utf8(run(&["-"], text).stdout).unwrap();
-        said.lines().find_map(|line| line.strip_prefix("allocation sha256 ").map(str::to_owned)).unwrap()
+        let output_text = String::from_utf8(run(&["-"], text).stdout).unwrap();
+        output_text
+            .lines()
+            .find_map(|line| line.strip_prefix("allocation sha256 ").map(str::to_owned))
+            .unwrap()
     };
     // A different spelling of a number does not change the hash. A different value does.
     let tasks =
@@ -272,10 +288,10 @@ fn verdicts_are_of_what_is_valid() {
 }
 
 #[test]
-fn ratio_certificates() {
+fn checks_ratio_certificates() {
     let path = path(Kind::Ratio, "introduction");
-    let said = |output: Output| String::from_utf8(output.stdout).unwrap();
-    let text = said(run(&[&path], ""));
+    let output_text = |output: Output| String::from_utf8(output.stdout).unwrap();
+    let text = output_text(run(&[&path], ""));
     let proven = "valid: 3 claims, each proven\n  greedy earns 5\n  the optimum is 5\n  greedy earns 1 of the optimum\n";
     assert!(text.starts_with(proven), "{text}");
     let about = ": `the example of the introduction`, job types 3, pools 1\n";
@@ -285,7 +301,7 @@ fn ratio_certificates() {
             && text.ends_with("loads per server: a 1/2, b 1/2, c 1/2\n"),
         "{text}"
     );
-    let json = said(run(&[&path, "--format", "json"], ""));
+    let json = output_text(run(&[&path, "--format", "json"], ""));
     assert!(json.contains("\"valid\":true,\"claims\":3,"), "{json}");
     assert!(json.contains("\"ratio\":\"1\",\"exact\":true"), "{json}");
     for (required, expected) in
@@ -306,7 +322,7 @@ fn ratio_certificates() {
     assert_eq!(code(&run(&[&path, "--problem", "-"], problem)), 0);
     let other = run(&[&path, "--problem", "-"], &problem.replace("10.0", "11"));
     assert_eq!(code(&other), 1);
-    assert!(said(other).starts_with("not valid: the certificate is about another problem\n"));
+    assert!(output_text(other).starts_with("not valid: the certificate is about another problem\n"));
     // A problem of another kind is rejected.
     let allocation = r#"{"kind": "allocation-problem", "resources": ["x"], "users": [],
         "servers": [{"name": "s", "capacity": {"x": 1}}]}"#;
@@ -315,7 +331,7 @@ fn ratio_certificates() {
 }
 
 #[test]
-fn usage() {
+fn refuses_wrong_command_lines() {
     let good = accepted();
     let wrong: [&[&str]; 9] = [
         &[],
@@ -341,14 +357,17 @@ fn usage() {
 }
 
 #[test]
-fn worst_load_certificates() {
+fn checks_worst_load_certificates() {
     let path = path(Kind::WorstLoad, "random");
     let output = run(&[&path], "");
     assert_eq!(code(&output), 0);
-    let said = String::from_utf8(output.stdout).unwrap();
+    let output_text = String::from_utf8(output.stdout).unwrap();
     let proven = "valid: 2 claims, each proven\n  greedy earns at least 5/6 of the optimum, whatever the load\n  \
                   with the stated loads it earns no more than that\n";
-    assert!(said.starts_with(proven) && said.ends_with("stated loads per server: j0 1, j2 1\n"), "{said}");
+    assert!(
+        output_text.starts_with(proven) && output_text.ends_with("stated loads per server: j0 1, j2 1\n"),
+        "{output_text}"
+    );
     assert_eq!(code(&run(&[&path, "--require", "exact", "--require", "ratio:5/6"], "")), 0);
     assert_eq!(code(&run(&[&path, "--require", "ratio:0.84"], "")), 1);
     // A lower bound below 0 is rejected, because it says nothing.

@@ -2,7 +2,7 @@
 
 use evenhand_check::{File, Options, Report, check};
 
-fn found(text: String) -> Report {
+fn report_on(text: String) -> Report {
     let options = Options { sharing: Some("tdm".to_owned()), ..Options::default() };
     let options = if text.contains("tdm") { options } else { Options::default() };
     check(&File { name: "certificate".to_owned(), text }, &options).expect("a verdict")
@@ -26,18 +26,18 @@ fn one_less(server: &str, holds: bool, margin: &str, gain: &str) -> String {
 }
 
 #[test]
-fn ef1_takes_away_the_task_that_is_worth_most() {
-    assert_eq!(found(one_less("far", true, "0", "")).reason, None);
+fn ef1_removes_the_most_valuable_task() {
+    assert_eq!(report_on(one_less("far", true, "0", "")).reason, None);
     // Without the task on `near`, B is still envied. But this does not violate the axiom, because the task on `far` may
     // be removed.
-    let reason = found(one_less("near", false, "-1/10", "2")).reason;
+    let reason = report_on(one_less("near", false, "-1/10", "2")).reason;
     assert!(reason.as_ref().is_some_and(|reason| reason.contains("no pair of users has")), "{reason:?}");
 }
 
 /// The task is on a single server of a class whose time is shared. The server has none of the resource that the task
 /// demands.
 #[test]
-fn a_task_that_cannot_run_takes_no_time() {
+fn a_task_that_cannot_run_uses_no_time() {
     let text = r#"{"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem",
           "resources": ["cpu", "memory"], "servers": [{"name": "s", "capacity": {"memory": 1}}],
           "users": [{"name": "A", "demand": {"cpu": 1}}, {"name": "B", "demand": {"memory": 1}}]},
@@ -45,7 +45,7 @@ fn a_task_that_cannot_run_takes_no_time() {
           "placements": [{"server": "s", "index": 0, "tasks": {"A": 1}}]},
         "not_checked": [],
         "claims": [{"axiom": "work-conserving", "holds": true, "margin": "0", "evidence": {"short": {}}}]}"#;
-    assert!(found(text.to_owned()).reason.is_some());
+    assert!(report_on(text.to_owned()).reason.is_some());
 }
 
 /// Returns a certificate with `n` users on 12 classes of 10 cpu. Each user has `each` tasks. The digits `scale` are
@@ -75,9 +75,9 @@ fn scaled(n: usize, each: &str, scale: &str, margin: &str) -> String {
 /// 4,600 digits among 86,400 placements exceeded the budget of steps.
 #[test]
 fn wide_prices_of_many_placements_are_checked() {
-    assert_eq!(found(scaled(60, "10/5", "", "0")).reason, None);
-    assert!(found(scaled(60, "10/5", "", "-1/10")).reason.is_some());
-    assert_eq!(found(scaled(7_200, "10/600", &"0".repeat(4_600), "0")).reason, None);
+    assert_eq!(report_on(scaled(60, "10/5", "", "0")).reason, None);
+    assert!(report_on(scaled(60, "10/5", "", "-1/10")).reason.is_some());
+    assert_eq!(report_on(scaled(7_200, "10/600", &"0".repeat(4_600), "0")).reason, None);
     // A sum of wide denominators is still rejected before the denominators are multiplied.
     let text = scaled(480, &format!("1/1{}1", "0".repeat(99_990)), "", "0");
     let refused = check(&File { name: "certificate".to_owned(), text }, &Options::default());
@@ -128,21 +128,21 @@ const SHORT: &str = r#"{"name": "a", "held": {"r": 1}, "due": {"r": 2}, "short":
 /// Within a tolerance, an allocation may have entries that do not count as tasks. An earlier version computed fair
 /// shares from the sum of all entries, including these entries.
 #[test]
-fn what_is_due_is_what_the_filling_ends_with() {
-    assert_eq!(found(moves(["0", r#"{"s": 2}"#], SHORT, "0")).reason, None);
+fn fair_shares_come_from_the_result_of_the_filling() {
+    assert_eq!(report_on(moves(["0", r#"{"s": 2}"#], SHORT, "0")).reason, None);
     let less = r#"{"name": "a", "held": {"r": 1}, "due": {"r": "1.9999999"}, "short": {"r": "0.9999999"}}"#;
     let forged = moves(["0.000001", r#"{"s": 2, "t": "-0.0000001"}"#], less, "0")
         .replace("\"least\": 1", "\"least\": 0");
-    let reason = found(forged).reason;
+    let reason = report_on(forged).reason;
     assert!(reason.as_ref().is_some_and(|why| why.contains("queue `a`: an amount")), "{reason:?}");
 }
 
 /// An earlier version did not compare the reader's largest tolerance with the tolerance of the certificate about the
 /// usage after the moves.
 #[test]
-fn every_part_of_a_bundle_has_a_tolerance_that_is_allowed() {
-    let reason = found(moves(["0", r#"{"s": 2}"#], SHORT, "0.9")).reason;
+fn every_certificate_of_a_bundle_respects_the_allowed_tolerance() {
+    let reason = report_on(moves(["0", r#"{"s": 2}"#], SHORT, "0.9")).reason;
     assert!(reason.as_ref().is_some_and(|why| why.contains("the tolerance is 9/10")), "{reason:?}");
-    let reason = found(moves(["0.1", r#"{"s": 2}"#], SHORT, "0")).reason;
+    let reason = report_on(moves(["0.1", r#"{"s": 2}"#], SHORT, "0")).reason;
     assert!(reason.as_ref().is_some_and(|why| why.contains("the tolerance is 1/10")), "{reason:?}");
 }

@@ -4,7 +4,7 @@ use evenhand_check::{File, Options, Report, Unusable, check};
 use evenhand_testkit::certificates::{Fixture, Kind, accepted, malformed, rejected, unread};
 
 /// Returns the verdict of the kernel. The options of the reader allow the sharing and the tolerance of every fixture.
-fn found(fixture: &Fixture) -> Result<Report, Unusable> {
+fn verdict_on(fixture: &Fixture) -> Result<Report, Unusable> {
     let mut options = Options::default();
     if fixture.kind == Kind::Allocation {
         let is_tdm = fixture.text.replace(' ', "").contains("\"sharing\":\"tdm\"");
@@ -15,18 +15,18 @@ fn found(fixture: &Fixture) -> Result<Report, Unusable> {
 }
 
 #[test]
-fn what_is_true_is_accepted() {
+fn true_certificates_are_accepted() {
     for fixture in accepted().into_iter().chain(unread()) {
-        let reason = found(&fixture).map(|report| report.reason);
+        let reason = verdict_on(&fixture).map(|report| report.reason);
         assert_eq!(reason, Ok(None), "{}", fixture.name);
     }
 }
 
 #[test]
-fn what_is_false_is_refused() {
+fn false_certificates_are_refused() {
     let mut bad = Vec::new();
     for fixture in rejected() {
-        match found(&fixture) {
+        match verdict_on(&fixture) {
             Ok(report) if report.reason.is_some() => {}
             other => bad.push(format!("{:?} {}: {:?}", fixture.kind, fixture.name, other.map(|r| r.reason))),
         }
@@ -35,10 +35,10 @@ fn what_is_false_is_refused() {
 }
 
 #[test]
-fn what_is_no_certificate_is_unusable() {
+fn malformed_certificates_are_unusable() {
     let mut bad = Vec::new();
     for fixture in malformed() {
-        match found(&fixture) {
+        match verdict_on(&fixture) {
             Err(u) if u.status == 2 => {}
             other => bad.push(format!("{:?} {}: {:?}", fixture.kind, fixture.name, other.map(|r| r.reason))),
         }

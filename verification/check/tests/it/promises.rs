@@ -50,7 +50,7 @@ fn memory_is_bounded_and_no_file_is_written() {
 
 /// If numbers are much longer than their text, the budget ends the check before memory runs out.
 #[test]
-fn digits_are_charged_before_they_are_made() {
+fn digits_are_charged_before_they_are_computed() {
     let folder = folder("digits");
     let list = |of: &dyn Fn(usize) -> String| (0..4_000).map(of).collect::<Vec<_>>().join(",");
     let text = |number: &str, others: &str| {
@@ -66,9 +66,9 @@ fn digits_are_charged_before_they_are_made() {
     let (wide, few) = ("1e-99999", "1e-9");
     for (number, others, what) in [(wide, wide, "digits of numbers"), (wide, few, "steps of work")] {
         let output = run(&folder, &text(number, others), "json");
-        let said = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(3), "{what}: {said}");
-        assert!(said.contains("too large") && said.contains(what), "{what}: {said}");
+        let output_text = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{what}: {output_text}");
+        assert!(output_text.contains("too large") && output_text.contains(what), "{what}: {output_text}");
     }
     std::fs::remove_dir_all(folder).unwrap();
 }
@@ -78,15 +78,15 @@ fn digits_are_charged_before_they_are_made() {
 fn a_file_is_at_most_a_gibibyte() {
     let mut command = Command::new(env!("CARGO_BIN_EXE_evenhand-check"));
     let output = command.arg("/dev/zero").stdin(Stdio::null()).output().unwrap();
-    let said = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(2), "{said}");
-    assert!(said.contains("expected at most 1073741824 bytes"), "{said}");
+    let output_text = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{output_text}");
+    assert!(output_text.contains("expected at most 1073741824 bytes"), "{output_text}");
 }
 
 /// The program gives an answer and does not panic for damaged certificates, and for bytes that are not a certificate at
 /// all.
 #[test]
-fn whatever_the_bytes_it_does_not_panic() {
+fn arbitrary_bytes_never_cause_a_panic() {
     let mut rng = Pcg64::seed_from_u64(25);
     let fixtures: Vec<Fixture> = all().filter(|fixture| fixture.text.len() < 20_000).collect();
     let answer = |text: String| {
@@ -118,12 +118,12 @@ fn control_characters_are_escaped() {
     for text in [hostile, twice, unknown] {
         for format in ["table", "json"] {
             let output = run(&folder, &text, format);
-            let said = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
-            assert!(!said.is_empty());
+            let output_text = String::from_utf8([output.stdout, output.stderr].concat()).unwrap();
+            assert!(!output_text.is_empty());
             let drives = |c: char| (c.is_control() && c != '\n') || ('\u{202a}'..='\u{202e}').contains(&c);
-            assert!(!said.contains(drives), "{said:?}");
-            escaped += usize::from(said.contains("u{1b}") || said.contains("u001b"));
-            assert!(!said.lines().skip(1).any(|line| line.starts_with("error: ")), "{said}");
+            assert!(!output_text.contains(drives), "{output_text:?}");
+            escaped += usize::from(output_text.contains("u{1b}") || output_text.contains("u001b"));
+            assert!(!output_text.lines().skip(1).any(|line| line.starts_with("error: ")), "{output_text}");
         }
     }
     assert!(escaped > 1, "{escaped}");
@@ -132,7 +132,7 @@ fn control_characters_are_escaped() {
 
 /// A certificate that proves that an allocation violates an axiom is valid, unless the reader requires the axiom.
 #[test]
-fn a_violation_that_is_shown_is_valid() {
+fn a_certified_violation_is_valid() {
     let fixture = accepted().into_iter().find(|fixture| fixture.text.contains("\"dominating\"")).unwrap();
     let found = |require: &[&str]| {
         let require = require.iter().map(|axiom| (*axiom).to_owned()).collect();
@@ -145,7 +145,7 @@ fn a_violation_that_is_shown_is_valid() {
 
 /// A tolerance is accepted only if the reader allows it. The default limit is one millionth.
 #[test]
-fn a_wide_tolerance_has_to_be_allowed() {
+fn a_wide_tolerance_must_be_allowed() {
     let reason = |fixture: &Fixture, most: Option<&str>| {
         let file = File { name: fixture.name.clone(), text: fixture.text.clone() };
         let options = Options { max_tolerance: most.map(str::to_owned), ..Options::default() };

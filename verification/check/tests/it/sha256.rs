@@ -4,7 +4,7 @@
 mod digest;
 
 #[test]
-fn the_examples_of_the_standard() {
+fn hashes_agree_with_the_examples_of_the_standard() {
     let examples = [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
@@ -18,7 +18,7 @@ fn the_examples_of_the_standard() {
 
 /// Messages whose length is near the end of a block, so that the padding needs another block.
 #[test]
-fn the_padding() {
+fn padding_near_the_end_of_a_block_is_correct() {
     let hash = |length: usize| digest::sha256(&"a".repeat(length));
     assert_eq!(hash(55), "9f4390f8d30c2dd92ec9f095b65e2b9ae9b0a925a5258e241c9f1e910f734318");
     assert_eq!(hash(56), "b35439a4ac6f0948b6d6f9e3c6af0f5f590ce20f1bde7090ef7970686ec6738a");

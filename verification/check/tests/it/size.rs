@@ -35,7 +35,7 @@ fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
 
 /// The page docs/checker.md states the lines of code of each part of the kernel, to the nearest ten.
 #[test]
-fn its_size_is_what_the_page_says() {
+fn the_kernel_has_the_size_that_the_page_states() {
     let is_code = |line: &&str| !line.trim().is_empty() && !line.trim_start().starts_with("//");
     let files = sources(&root().join("src"));
     assert!(
@@ -74,13 +74,13 @@ fn its_size_is_what_the_page_says() {
         (programmes, "lines judge linear programmes"),
         (windows, "lines judge windows of time"),
     ] {
-        let said = format!("{} {what}", in_thousands(lines));
-        assert!(page.contains(&said), "docs/checker.md does not say: {said}");
+        let statement = format!("{} {what}", in_thousands(lines));
+        assert!(page.contains(&statement), "docs/checker.md does not say: {statement}");
     }
 }
 
 #[test]
-fn it_rests_on_exact_numbers_alone() {
+fn the_kernel_depends_on_exact_numbers_alone() {
     let manifest = std::fs::read_to_string(root().join("Cargo.toml")).unwrap();
     let dependencies = |section: &str| {
         let (_, rest) = manifest.split_once(&format!("[{section}]\n")).unwrap_or_default();
@@ -100,7 +100,7 @@ fn it_rests_on_exact_numbers_alone() {
 }
 
 #[test]
-fn it_reads_files_and_does_nothing_else() {
+fn the_kernel_only_reads_files() {
     // Every function of the standard library that writes a file, opens a connection or runs a program has one of
     // these names.
     const ACTS: [&str; 9] = [

@@ -240,7 +240,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_long_is_not_written() {
+    fn too_long_certificates_are_not_written() {
         let text = r#"{"kind": "reservation-problem", "resources": ["a"],
             "servers": [{"name": "p", "capacity": {"a": 1}}], "jobs": [{"name": "j", "demand": {"a": 1}}]}"#;
         let problem = Source { name: "p", text }.reservation().expect("a problem");

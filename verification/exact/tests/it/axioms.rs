@@ -53,7 +53,7 @@ fn the_naive_allocation_of_figure_1_is_dominated() {
 }
 
 #[test]
-fn prices_must_be_prices() {
+fn malformed_prices_are_refused() {
     let problem = figure_1();
     let x = figure_1_fair(&problem);
     let instance = Instance::new(&problem, &x).unwrap();
@@ -105,7 +105,7 @@ fn feasibility_names_the_tightest_limit() {
 }
 
 #[test]
-fn a_time_shared_server_has_one_row() {
+fn a_time_shared_server_has_a_single_row() {
     let problem = figure_1();
     let mut x = allocation(&problem, r#"{"user 1": {"high-memory": 5}, "user 2": {"high-memory": 1}}"#);
     x.sharing = evenhand_problem::Sharing::Tdm;
@@ -151,7 +151,7 @@ fn envy_is_weighted_and_bounded_by_the_tasks() {
 }
 
 #[test]
-fn nobody_to_judge() {
+fn problems_without_users_satisfy_every_axiom() {
     let empty = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "a", "capacity": {"cpu": 0}}], "users": []}"#,
     );
@@ -170,7 +170,7 @@ fn nobody_to_judge() {
 }
 
 #[test]
-fn max_min_needs_everybody_covered() {
+fn max_min_requires_that_prices_cover_every_user() {
     let problem = figure_1();
     let x = figure_1_fair(&problem);
     let instance = Instance::new(&problem, &x).unwrap();
@@ -214,7 +214,7 @@ fn max_min_needs_everybody_covered() {
 
 /// A nearly satisfied user also needs to be covered: the price on its own tasks bounds its rise.
 #[test]
-fn a_user_below_its_ceiling_is_covered() {
+fn prices_must_cover_a_nearly_satisfied_user() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "a", "capacity": {"cpu": 12}}],
         "users": [{"name": "u", "demand": {"cpu": 1}, "tasks": 2}]}"#,
@@ -236,7 +236,7 @@ fn a_user_below_its_ceiling_is_covered() {
 }
 
 #[test]
-fn a_rise_must_not_take_from_the_poor() {
+fn a_rise_must_not_take_from_poorer_users() {
     let problem = figure_1();
     let x = allocation(&problem, r#"{"user 1": {"high-memory": 2}, "user 2": {"high-memory": "8/5"}}"#);
     let instance = Instance::new(&problem, &x).unwrap();
@@ -268,7 +268,7 @@ fn a_rise_must_not_take_from_the_poor() {
 }
 
 #[test]
-fn bottlenecks() {
+fn bottleneck_axioms_name_their_resources() {
     let two = figure_1();
     assert!(Axiom::BottleneckFair.bottlenecks(&two).is_err());
     assert!(Axiom::GlobalBottleneckFair.bottlenecks(&two).is_err());
@@ -312,7 +312,7 @@ fn shares_of_a_problem_with_placement_constraints() {
 }
 
 #[test]
-fn allocations_of_another_shape_are_refused() {
+fn allocations_of_the_wrong_shape_are_refused() {
     let problem = figure_1();
     let mut x = figure_1_fair(&problem);
     x.tasks.pop();

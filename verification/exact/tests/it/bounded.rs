@@ -40,7 +40,7 @@ fn derived(certificate: &Certificate, claim: &Claim, steps: u64) -> Option<Claim
 }
 
 #[test]
-fn a_small_budget_decides_nothing_wrongly() {
+fn a_small_budget_never_changes_a_verdict() {
     let mut too_large = 0;
     for (name, certificate) in good_certificates() {
         // A claim that an axiom does not apply needs no work.
@@ -79,7 +79,7 @@ fn certificate_of(problem: &str, tasks: &str, claims: &str) -> Certificate {
 }
 
 #[test]
-fn three_thousand_users_and_resources() {
+fn three_thousand_users_and_resources_are_judged() {
     let problem = thousands(3_000);
     let nothing = certificate_of(&problem, "{}", "[]");
     assert_eq!(agreed(&nothing).reason.unwrap(), "the certificate has no claims");
@@ -93,7 +93,7 @@ fn three_thousand_users_and_resources() {
 
 /// A thousand users have numbers without a common factor, and each has its own classes.
 #[test]
-fn envy_in_numbers_without_a_common_factor() {
+fn envy_without_common_factors_exceeds_a_small_budget() {
     let mut users = String::new();
     let mut tasks = String::new();
     for n in 0..1_000usize {
@@ -126,7 +126,7 @@ fn envy_in_numbers_without_a_common_factor() {
 
 /// Preparing an allocation and judging it share one budget. The error states the size of this budget.
 #[test]
-fn too_large_is_no_verdict() {
+fn exceeding_the_budget_gives_no_verdict() {
     let (_, good) = good_certificates().swap_remove(0);
     let claim = good.claims.iter().find(|claim| claim.axiom == Axiom::MaxMin).unwrap();
     assert!(matches!(claim.evidence, Evidence::Levels(_)));

@@ -199,7 +199,7 @@ fn max_min_of(seed: u64, one_resource: bool) -> Result<(usize, usize), TestCaseE
 
 /// The properties below would be empty if evidence of one kind never occurred.
 #[test]
-fn evidence_of_both_kinds_is_found() {
+fn the_generator_produces_evidence_of_both_kinds() {
     let (mut pareto_both, mut max_min_both) = (0, 0);
     for seed in 0..60 {
         let both = |(yes, no): (usize, usize)| usize::from(yes > 0 && no > 0);
@@ -213,17 +213,17 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 250, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn pareto_optimality(seed in any::<u64>()) {
+    fn pareto_optimality_has_only_one_verdict(seed in any::<u64>()) {
         pareto(seed)?;
     }
 
     #[test]
-    fn max_min_of_every_share(seed in any::<u64>(), one_resource: bool) {
+    fn max_min_has_only_one_verdict_for_every_share(seed in any::<u64>(), one_resource: bool) {
         max_min_of(seed, one_resource)?;
     }
 
     #[test]
-    fn bottleneck_fairness(seed in any::<u64>(), one_resource: bool) {
+    fn bottleneck_fairness_has_only_one_verdict(seed in any::<u64>(), one_resource: bool) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let optimum = optimum(&mut rng, one_resource);
         let (problem, x) = (&optimum.problem, disturbed(&optimum, &mut rng));
@@ -252,7 +252,7 @@ proptest! {
     }
 
     #[test]
-    fn proportional_fairness(seed in any::<u64>(), power in 1u32..4, index in 1u32..3) {
+    fn proportional_fairness_has_only_one_verdict(seed in any::<u64>(), power in 1u32..4, index in 1u32..3) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let optimum = optimum(&mut rng, false);
         let x = disturbed(&optimum, &mut rng);
@@ -279,7 +279,7 @@ proptest! {
 
     /// Compares whole tasks of two users on one server with every other placement of whole tasks.
     #[test]
-    fn integer_pareto_optimality(seed in any::<u64>()) {
+    fn integer_pareto_optimality_has_only_one_verdict(seed in any::<u64>()) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let (one, two, capacity): (u32, u32, u32) =
             (rng.random_range(1..5), rng.random_range(1..5), rng.random_range(5..14));
@@ -308,7 +308,7 @@ proptest! {
 
     /// A derived axiom has only one verdict. Any evidence for the other verdict is refused.
     #[test]
-    fn derived_axioms(seed in any::<u64>(), exponent in 0u32..13) {
+    fn derived_axioms_have_only_one_verdict(seed in any::<u64>(), exponent in 0u32..13) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let one_resource = rng.random_bool(0.3);
         let optimum = optimum(&mut rng, one_resource);

@@ -20,7 +20,7 @@ fn agree(found: &Finding, truth: bool) -> bool {
 }
 
 #[test]
-fn the_plain_checker_finds_the_good_ones_true() {
+fn the_plain_checker_accepts_good_certificates() {
     for (name, certificate) in good_certificates() {
         assert_eq!(plain::fault(&certificate), None, "{name}");
     }

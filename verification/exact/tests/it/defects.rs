@@ -8,7 +8,7 @@ use evenhand_testkit::q;
 
 /// Two opposite verdicts on Pareto optimality were valid, because a user without tasks had minus half a task.
 #[test]
-fn an_infeasible_allocation_has_one_verdict() {
+fn an_infeasible_allocation_has_only_one_verdict() {
     let two = r#"{"kind": "allocation-problem", "resources": ["cpu", "mem"],
         "servers": [{"name": "s", "capacity": {"cpu": 10, "mem": 10}}],
         "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "tasks": 0, "demand": {"mem": 1}}]}"#;
@@ -53,7 +53,7 @@ fn an_overfull_server_is_not_envy_free() {
 
 /// Only the first of two tied resources was judged. Now every tied resource has to be fair, in any order of the file.
 #[test]
-fn tied_resources_have_one_verdict_in_any_order() {
+fn the_order_of_tied_resources_does_not_change_the_verdict() {
     for (resources, unfair) in [(r#"["x", "y"]"#, 1), (r#"["y", "x"]"#, 0)] {
         let two = problem(&format!(
             r#"{{"kind": "allocation-problem", "resources": {resources},
@@ -91,7 +91,7 @@ fn tied_resources_have_one_verdict_in_any_order() {
 
 /// An axiom about a resource that no user demands holds, and the evidence names this resource.
 #[test]
-fn max_min_of_an_unwanted_resource_names_it() {
+fn max_min_names_a_resource_that_no_user_demands() {
     let one = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu", "gpu"],
         "servers": [{"name": "s", "capacity": {"cpu": 10, "gpu": 1}}],

@@ -17,7 +17,7 @@ fn claim(axiom: Axiom, problem: &Problem, allocation: &Allocation) -> Claim {
 
 /// Inactive users take part in no axiom: the only active user is compared with no other user.
 #[test]
-fn nobody_is_compared_with_an_inactive_user() {
+fn inactive_users_are_not_compared() {
     let alone = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "a", "capacity": {"cpu": 8}}],
         "users": [{"name": "idle", "demand": {"cpu": 1}, "tasks": 0}, {"name": "u", "demand": {"cpu": 1}},
@@ -40,7 +40,7 @@ fn a_full_row_answers_a_complaint_with_a_margin_of_zero() {
 
 /// The entries of a user without tasks become 0 before the loads of single servers are computed.
 #[test]
-fn a_user_without_tasks_is_no_load_of_a_single_server() {
+fn users_without_tasks_do_not_load_a_server() {
     let one = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "a", "capacity": {"cpu": 2}}],
         "users": [{"name": "1", "demand": {"cpu": 1}}, {"name": "2", "demand": {"cpu": 1}, "tasks": 0}]}"#,
@@ -58,7 +58,7 @@ fn a_user_without_tasks_is_no_load_of_a_single_server() {
 /// Evidence that follows from the allocation alone is written for people. The claim is judged by its margin, whatever
 /// this evidence says.
 #[test]
-fn evidence_that_is_not_needed_is_not_read() {
+fn unneeded_evidence_is_not_read() {
     let two = examples::figure_1();
     let x = examples::figure_1_fair(&two);
     for axiom in
@@ -119,7 +119,7 @@ fn tasks_of(problem: &Problem, x: Rational) -> Allocation {
 
 /// Half a task is not a task, however many tasks there are and whatever the tolerance.
 #[test]
-fn wholeness_has_no_tolerance() {
+fn half_tasks_are_never_tolerated() {
     let large = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{"name": "s", "capacity": {"cpu": 1000000}}],
         "users": [{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]}"#,
@@ -173,7 +173,7 @@ fn a_whole_task_more_is_never_within_the_tolerance() {
 
 /// A demand on a class that repeats the base demand changes neither the problem nor its meaning.
 #[test]
-fn a_demand_that_is_said_twice_is_said_once() {
+fn a_repeated_demand_changes_nothing() {
     let text = |more: &str| {
         format!(
             r#"{{"kind": "allocation-problem", "resources": ["cpu"], "servers": [{{"name": "s", "capacity": {{"cpu": 10}}}}],

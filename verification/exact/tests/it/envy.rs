@@ -159,7 +159,7 @@ fn assert_judged(problem: &Problem, allocation: &Allocation, least: Option<&Rati
 /// There are more users than are examined together. The search skips most of their bundles, which must not change a
 /// margin.
 #[test]
-fn bundles_within_others_are_left_out_and_change_nothing() {
+fn skipping_contained_bundles_changes_no_margin() {
     let mut whole = 0;
     for seed in 0..400 {
         let (problem, allocation) = crowd(seed, if seed % 10 == 0 { 200 } else { 2 + seed as usize % 9 });
@@ -180,7 +180,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 3_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_least_margin_is_that_of_the_plain_loops(
+    fn the_least_margin_agrees_with_plain_loops(
         seed: u64,
         (placement, overrides, time) in (any::<bool>(), any::<bool>(), any::<bool>()),
         (gamma, ties, wide) in (any::<bool>(), any::<bool>(), any::<bool>()),

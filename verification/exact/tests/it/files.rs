@@ -12,7 +12,7 @@ fn parse(text: &str) -> Result<Certificate, evenhand_problem::format::FormatErro
 }
 
 #[test]
-fn accepted() {
+fn accepted_files_are_valid() {
     let mut files = Vec::new();
     for case in accepted_of(Kind::Allocation) {
         let certificate = parse(&case.text).unwrap_or_else(|error| panic!("{}: {error}", case.name));
@@ -27,14 +27,14 @@ fn accepted() {
 }
 
 #[test]
-fn what_is_not_read_may_say_anything() {
+fn unread_fields_may_have_any_value() {
     for case in unread() {
         assert_eq!(agreed_text(&case.text), Finding::Accepted, "{}", case.name);
     }
 }
 
 #[test]
-fn rejected() {
+fn rejected_files_are_refused() {
     let mut wrong = Vec::new();
     for case in rejected_of(Kind::Allocation) {
         match parse(&case.text).map(|certificate| agreed(&certificate)) {
@@ -48,7 +48,7 @@ fn rejected() {
 }
 
 #[test]
-fn malformed() {
+fn malformed_files_are_unusable() {
     let mut wrong = Vec::new();
     for case in malformed_of(Kind::Allocation) {
         assert_eq!(agreed_text(&case.text).status(), 2, "{}", case.name);

@@ -46,7 +46,7 @@ fn single_servers_have_limits() {
 
 /// Without placements, the tasks on a class are the tasks on its only server.
 #[test]
-fn without_placements() {
+fn without_placements_the_only_server_has_all_tasks() {
     let three = kesidis();
     let on_a = claim(Axiom::IntegerFeasible, &three, &allocation(&three, r#"{"1": {"a": 20}}"#), "0");
     assert_eq!((on_a.holds, on_a.margin), (Some(true), Some(q("0"))));
@@ -63,7 +63,7 @@ fn without_placements() {
 
 /// A server has its fraction of the time of its class.
 #[test]
-fn shared_time() {
+fn servers_share_the_time_of_their_class() {
     let three = kesidis();
     let judge = |single: &[(&str, u64, &str, &str)]| {
         let mut x = placed(&three, single);
@@ -77,7 +77,7 @@ fn shared_time() {
 }
 
 #[test]
-fn envy_up_to_one() {
+fn ef1_is_judged_on_whole_tasks() {
     let two = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "count": 2, "capacity": {"cpu": 9}}, {"name": "b", "capacity": {"cpu": 9}}],
@@ -166,7 +166,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn the_margins_are_the_definitions(seed in any::<u64>()) {
+    fn margins_agree_with_the_definitions(seed in any::<u64>()) {
         let (problem, allocation) = whole(seed);
         let instance = Instance::new(&problem, &allocation).unwrap();
         let plain = Plain::new(&problem, &allocation);

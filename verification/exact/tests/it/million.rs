@@ -109,18 +109,18 @@ fn examine(n_users: usize, n_resources: usize, numbers: Numbers) {
 }
 
 #[test]
-fn ten_thousand_users_and_a_hundred_resources() {
+fn examines_ten_thousand_users_and_a_hundred_resources() {
     examine(10_000, 100, Numbers::Decimal);
 }
 
 #[test]
 #[ignore = "3 GiB"]
-fn a_million_users() {
+fn examines_a_million_users() {
     examine(1_000_000, 16, Numbers::Binary);
 }
 
 #[test]
 #[ignore = "3 GiB"]
-fn a_million_users_in_decimals() {
+fn examines_a_million_users_in_decimals() {
     examine(1_000_000, 16, Numbers::Decimal);
 }

@@ -53,7 +53,7 @@ fn check(r: &[&[&str]], e: &[&str], x: &[&str], expected: bool) {
 
 /// NJC, Figure 2.
 #[test]
-fn figure_2() {
+fn figure_2_has_the_published_verdicts() {
     let r: &[&[&str]] = &[&["1", "1/5"], &["1", "1/5"], &["2/5", "4/5"]];
     let e = ["1/3", "1/3", "1/3"];
     check(r, &e, &["1/3", "1/3", "5/6"], true);
@@ -63,7 +63,7 @@ fn figure_2() {
 
 /// NJC, section 4: higher utilisation is not the goal.
 #[test]
-fn utilisation() {
+fn higher_utilisation_is_not_required() {
     let r: &[&[&str]] = &[&["1/2", "0", "0", "1"], &["1", "1", "1", "0"]];
     check(r, &["1/2", "1/2"], &["1", "1/2"], true);
     check(r, &["1/2", "1/2"], &["2/3", "2/3"], false);
@@ -71,7 +71,7 @@ fn utilisation() {
 
 /// NJC, section 3: two vertices of the set, and the greedy point, where the second user complains.
 #[test]
-fn greedy() {
+fn the_greedy_point_has_a_complaint() {
     let r: &[&[&str]] = &[&["1/2", "1/2", "2/3"], &["1/2", "5/8", "1/2"], &["1", "1", "1/3"]];
     let e = ["1/2", "3/8", "1/8"];
     check(r, &e, &["59/60", "3/5", "2/15"], true);
@@ -81,7 +81,7 @@ fn greedy() {
 
 /// NJC, Figures 3 and 5: two users, and one point for each pair of entitlements.
 #[test]
-fn two_users() {
+fn two_users_have_a_unique_point() {
     let r: &[&[&str]] = &[&["1/4", "2/3", "1"], &["1", "2/3", "0"]];
     for (e, x) in [
         (["1/2", "1/2"], ["3/4", "3/4"]),
@@ -103,7 +103,7 @@ fn two_users() {
 
 /// NJC, section 5.5: `(z, 1 - z, 1 - z)` for `1/2 <= z <= 7/10`, and no point outside these ends.
 #[test]
-fn a_family() {
+fn the_family_of_section_5_5_is_njc() {
     let r: &[&[&str]] = &[&["1", "1"], &["0", "1"], &["1", "0"]];
     let e = ["1/2", "3/10", "1/5"];
     for (z, rest, expected) in [
@@ -119,7 +119,7 @@ fn a_family() {
 
 /// NJC, section 5.5: there are more points than the seven points in the paper.
 #[test]
-fn circulant() {
+fn the_circulant_has_more_points_than_the_paper() {
     let r: &[&[&str]] =
         &[&["1", "1", "0", "1"], &["1", "1", "1", "0"], &["0", "1", "1", "1"], &["1", "0", "1", "1"]];
     let e = ["1/4"; 4];
@@ -138,7 +138,7 @@ fn circulant() {
 
 /// With one resource and a satisfied user there is a segment of solutions.
 #[test]
-fn one_resource() {
+fn one_resource_has_a_segment_of_answers() {
     let r: &[&[&str]] = &[&["1/10"], &["1"], &["1"]];
     let e = ["1/3", "1/3", "1/3"];
     for x in [["1", "1/3", "17/30"], ["1", "9/20", "9/20"], ["1", "17/30", "1/3"]] {
@@ -150,7 +150,7 @@ fn one_resource() {
 
 /// Points on faces of the set, which a program outside the project computed for random requests.
 #[test]
-fn random_requests() {
+fn points_of_an_outside_program_are_njc() {
     check(
         &[&["3/4", "0"], &["7/10", "9/10"], &["1/10", "3/20"]],
         &["2/9", "2/9", "5/9"],
@@ -177,7 +177,7 @@ fn random_requests() {
 }
 
 #[test]
-fn the_complaint_names_what_the_user_has() {
+fn complaints_name_the_share_of_the_user() {
     let pool = pool();
     let x = allocation(&pool, r#"{"1": {"pool": "2/5"}, "2": {"pool": "2/5"}, "3": {"pool": "1/2"}}"#);
     let instance = Instance::new(&pool, &x).unwrap();
@@ -207,7 +207,7 @@ fn a_tolerance_covers_the_slack() {
 
 /// On a cluster, the share of a single saturated row of one server is enough.
 #[test]
-fn a_cluster() {
+fn one_saturated_row_suffices_on_a_cluster() {
     let two = figure_1();
     let fair = figure_1_fair(&two);
     let instance = Instance::new(&two, &fair).unwrap();
@@ -219,7 +219,7 @@ fn a_cluster() {
 
 /// If time is shared, the witness is a share of the time.
 #[test]
-fn shared_time() {
+fn witnesses_are_shares_of_time_if_time_is_shared() {
     let two = figure_1();
     let mut x =
         allocation(&two, r#"{"user 1": {"high-memory": 5, "high-cpu": 1}, "user 2": {"high-memory": 1}}"#);
@@ -268,7 +268,7 @@ fn only_active_users_are_entitled() {
 /// Weights without a common multiple of reasonable width are accepted here. Only envy cannot be judged with such
 /// weights.
 #[test]
-fn weights_of_any_kind() {
+fn weights_without_a_common_multiple_are_accepted() {
     let mut rng = Pcg64::seed_from_u64(5);
     let users = (0..20_000).map(|n| UserSpec {
         name: format!("u{n}"),
@@ -329,7 +329,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn the_margin_is_the_definition(seed in any::<u64>()) {
+    fn the_margin_agrees_with_the_definition(seed in any::<u64>()) {
         let (problem, allocation) = random(seed);
         let instance = Instance::new(&problem, &allocation).unwrap();
         let claim = Claim::derive(Axiom::Njc, &instance, &q("0")).unwrap();

@@ -16,7 +16,7 @@ fn one_server(users: &str) -> Problem {
 /// A thousandth of a large task can be exchanged for one small task. This exchange does not make the allocation
 /// dominated.
 #[test]
-fn a_tolerated_loss_buys_nothing() {
+fn a_tolerated_loss_does_not_prove_domination() {
     let problem =
         one_server(r#"[{"name": "big", "demand": {"cpu": 1}}, {"name": "small", "demand": {"cpu": 0.001}}]"#);
     let allocation = allocation(&problem, r#"{"big": {"a": 1}, "small": {"a": 1000}}"#);
@@ -36,7 +36,7 @@ fn a_tolerated_loss_buys_nothing() {
 /// An allocation in which another user, whose share is equal up to rounding, falls below the user is no evidence of a
 /// rise.
 #[test]
-fn nobody_overtakes_in_a_rise() {
+fn a_rise_must_not_lower_users_of_equal_share() {
     let problem = one_server(r#"[{"name": "a", "demand": {"cpu": 1}}, {"name": "b", "demand": {"cpu": 1}}]"#);
     let allocation = allocation(&problem, r#"{"a": {"a": 0.999999}, "b": {"a": 1.000001}}"#);
     let instance = Instance::new(&problem, &allocation).unwrap();
@@ -53,7 +53,7 @@ fn nobody_overtakes_in_a_rise() {
 /// Both resources are a bottleneck of every user on every class. The axiom is about both, and is violated for one of
 /// them.
 #[test]
-fn a_bottleneck_axiom_is_about_every_tied_resource() {
+fn bottleneck_axioms_judge_every_tied_resource() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "resources": ["r1", "r2"],
         "servers": [{"name": "A", "capacity": {"r1": 2, "r2": 1}}, {"name": "B", "capacity": {"r1": 1, "r2": 2}}],

@@ -34,7 +34,7 @@ fn shuffled(problem: &Problem, allocation: &Allocation, rng: &mut Pcg64) -> (Pro
 }
 
 /// Returns all statements, by name, about an allocation that need no evidence from a solver.
-fn said(problem: &Problem, allocation: &Allocation) -> Vec<String> {
+fn all_statements(problem: &Problem, allocation: &Allocation) -> Vec<String> {
     let instance = Instance::new(problem, allocation).unwrap();
     let mut said = vec![format!("repair {}", instance.repair())];
     let derived = Axiom::ALL.into_iter().filter(|axiom| !axiom.needs_evidence());
@@ -59,7 +59,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 1_000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn nothing_depends_on_the_order(seed in any::<u64>(), is_near_an_optimum: bool) {
+    fn verdicts_do_not_depend_on_order(seed in any::<u64>(), is_near_an_optimum: bool) {
         let mut rng = Pcg64::seed_from_u64(seed);
         let (problem, allocation) = if is_near_an_optimum {
             let optimum = optima::optimum(&mut rng, false);
@@ -69,6 +69,6 @@ proptest! {
             filled::random(seed)
         };
         let (other, same) = shuffled(&problem, &allocation, &mut rng);
-        prop_assert_eq!(said(&problem, &allocation), said(&other, &same));
+        prop_assert_eq!(all_statements(&problem, &allocation), all_statements(&other, &same));
     }
 }

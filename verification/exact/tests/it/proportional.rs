@@ -46,7 +46,7 @@ fn figure_2_of_njc_is_proportional() {
 }
 
 #[test]
-fn who_has_nothing() {
+fn users_without_tasks_refute_proportionality() {
     let pool = pool();
     let x = allocation(&pool, r#"{"1": {"pool": 1}, "2": {"pool": -1}}"#);
     let instance = Instance::new(&pool, &x).unwrap();
@@ -124,7 +124,7 @@ fn too_many_roots_are_refused() {
 }
 
 #[test]
-fn parameters_belong_to_their_axioms() {
+fn axioms_refuse_parameters_of_other_axioms() {
     let pool = pool();
     let x = allocation(&pool, "{}");
     let instance = Instance::new(&pool, &x).unwrap();
@@ -147,7 +147,7 @@ fn parameters_belong_to_their_axioms() {
 
 /// Kesidis, Corollary 1, for the generic share: the criterion is used instead of the tasks.
 #[test]
-fn the_generic_share() {
+fn the_generic_share_uses_the_criterion_instead_of_tasks() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 1}}],
@@ -277,7 +277,7 @@ proptest! {
 
     /// In a pool with one resource, tasks are optimal exactly if they are proportional to weight over demand.
     #[test]
-    fn one_resource(seed in any::<u64>(), part in 1u32..100) {
+    fn one_resource_is_optimal_if_proportional(seed in any::<u64>(), part in 1u32..100) {
         let Known { problem, allocation, prices } = known(seed, 1, true);
         let instance = Instance::new(&problem, &allocation).unwrap();
         let one = q("1");
@@ -331,7 +331,7 @@ proptest! {
 
     /// Alpha fairness of the same tasks with rounded powers. The bound is close to the bound with exact powers.
     #[test]
-    fn irrational_powers(seed in any::<u64>(), power in 1u32..12, index in 2u32..12) {
+    fn bounds_with_rounded_powers_are_close(seed in any::<u64>(), power in 1u32..12, index in 2u32..12) {
         let Known { problem, allocation, prices } = known(seed, 1, false);
         let instance = Instance::new(&problem, &allocation).unwrap();
         let alpha = Rational::from((power, index));
@@ -349,7 +349,7 @@ proptest! {
 
     /// Tests that no feasible allocation gains more than the bound.
     #[test]
-    fn nobody_gains_more(seed in any::<u64>(), power in 1u32..5, index in 1u32..4) {
+    fn no_feasible_allocation_gains_more_than_the_bound(seed in any::<u64>(), power in 1u32..5, index in 1u32..4) {
         let Known { problem, allocation, prices } = known(seed, 1, false);
         let alpha = Rational::from((power, index));
         let mut rng = Pcg64::seed_from_u64(seed ^ 1);

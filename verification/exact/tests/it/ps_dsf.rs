@@ -20,7 +20,7 @@ fn claim(problem: &Problem, allocation: &Allocation, tolerance: &str) -> Claim {
 
 /// PS-DSF, Figure 2: the bottlenecks are cpu and memory of the first server, and all resources of the second.
 #[test]
-fn figure_2() {
+fn figure_2_has_the_published_bottlenecks() {
     let problem = ps_dsf_2();
     let x = allocation(&problem, r#"{"1": {"a": "18/5"}, "2": {"a": "18/5"}, "3": {"b": 8}, "4": {"b": 8}}"#);
     let found = claim(&problem, &x, "0");
@@ -38,7 +38,7 @@ fn figure_2() {
 
 /// If a user has more than its level allows, the excess of its tasks counts.
 #[test]
-fn a_holder_ahead() {
+fn usage_above_the_level_counts_by_its_excess() {
     let problem = ps_dsf_2();
     let x = allocation(&problem, r#"{"1": {"a": 4}, "2": {"a": 3}, "3": {"b": 8}, "4": {"b": 8}}"#);
     let found = claim(&problem, &x, "0");
@@ -74,7 +74,7 @@ fn rounding_is_small() {
 
 /// A class that another user occupies counts by the number of tasks that the user itself could run there.
 #[test]
-fn what_is_missing() {
+fn occupied_classes_count_by_tasks_of_the_user() {
     let problem = ps_dsf_2();
     let found = claim(&problem, &allocation(&problem, r#"{"1": {"a": 6}}"#), "0");
     assert_eq!(found.margin, Some(q("-1")));
@@ -87,7 +87,7 @@ fn what_is_missing() {
 /// Theory, section 4: with finite tasks, several allocations satisfy the condition under TDM. With one resource, both
 /// ways of sharing are equal.
 #[test]
-fn finite_tasks() {
+fn finite_tasks_allow_several_answers() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "a", "capacity": {"cpu": 1}}, {"name": "b", "capacity": {"cpu": 1}}],
@@ -115,7 +115,7 @@ fn finite_tasks() {
 
 /// A class with a stated gamma has a row of time, even if the resources of other classes are divided.
 #[test]
-fn stated_gamma() {
+fn a_class_with_gamma_has_a_row_of_time() {
     let problem = problem(
         r#"{"kind": "allocation-problem", "resources": ["cpu"],
         "servers": [{"name": "c", "capacity": {"cpu": 6}}, {"name": "d", "capacity": {"cpu": 3}}],
@@ -146,7 +146,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(3_000))]
 
     #[test]
-    fn the_margin_is_the_definition(seed in any::<u64>(), coarse in any::<bool>()) {
+    fn the_margin_agrees_with_the_definition(seed in any::<u64>(), coarse in any::<bool>()) {
         let (problem, mut allocation) = random(seed);
         if coarse {
             // Add tied levels, traces and negative entries.

@@ -42,7 +42,7 @@ fn reached(package: &str) -> HashSet<String> {
 }
 
 #[test]
-fn the_writer_reaches_no_solver() {
+fn the_writer_depends_on_no_solver() {
     let reached = reached("evenhand-exact");
     assert!(reached.contains("evenhand-problem") && reached.contains("rug"), "{reached:?}");
     for name in [
@@ -61,7 +61,7 @@ fn the_writer_reaches_no_solver() {
 
 /// The only trusted dependencies are GMP and its binding to Rust.
 #[test]
-fn the_kernel_reaches_gmp_alone() {
+fn the_kernel_depends_on_gmp_alone() {
     let mut reached: Vec<String> = reached("evenhand-check").into_iter().collect();
     reached.sort_unstable();
     assert_eq!(reached, ["az", "evenhand-check", "gmp-mpfr-sys", "libc", "libm", "rug"]);
@@ -80,7 +80,7 @@ fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
 }
 
 #[test]
-fn the_sources_hold_no_floating_point_and_no_unsafe_code() {
+fn the_sources_contain_no_floating_point_and_no_unsafe_code() {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = Vec::new();
     sources(&here.join("src"), &mut files);

@@ -25,7 +25,7 @@ fn accept(what: &str, certificate: &RatioCertificate) {
 }
 
 #[test]
-fn accepted() {
+fn accepted_certificates_are_valid() {
     for Fixture { name, text, .. } in accepted_of(Kind::Ratio) {
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         accept(&name, &certificate);
@@ -36,7 +36,7 @@ fn accepted() {
 }
 
 #[test]
-fn rejected() {
+fn rejected_certificates_are_refused() {
     for Fixture { name, text, message, .. } in rejected_of(Kind::Ratio) {
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let reason = agreed(&certificate).reason.unwrap_or_else(|| panic!("{name} is accepted"));
@@ -46,7 +46,7 @@ fn rejected() {
 }
 
 #[test]
-fn malformed() {
+fn malformed_certificates_are_unusable() {
     for Fixture { name, text, message, .. } in malformed_of(Kind::Ratio) {
         let Err(error) = parse(&text) else { panic!("{name} is read") };
         assert!(error.to_string().contains(&message), "{name}: {error}");
@@ -55,7 +55,7 @@ fn malformed() {
 }
 
 #[test]
-fn appendix_c() {
+fn appendix_c_has_the_published_ratio() {
     for j in 3..=6 {
         let problem = reservations::appendix_c(j);
         let certificate = build::certificate(&problem, Method::Trees);
@@ -67,7 +67,7 @@ fn appendix_c() {
 }
 
 #[test]
-fn random_instances() {
+fn random_instances_are_certified() {
     let mut rng = Pcg64::seed_from_u64(3);
     let (mut below_one, mut with_counts, mut listed) = (0, 0, 0);
     for case in 0..400 {
@@ -88,7 +88,7 @@ fn random_instances() {
 
 /// Cases of an independent implementation.
 #[test]
-fn golden_cases() {
+fn ratios_agree_with_golden_cases() {
     let mut found = 0;
     for case in golden::cases("vm.intro.") {
         let loads = golden::exacts(&case["inputs"]["rho"]);
@@ -119,7 +119,7 @@ fn golden_cases() {
 /// A certificate that is built by hand may have any shape. Writing it never panics. The text may then be another
 /// certificate, which may be true.
 #[test]
-fn shapes_that_no_file_has() {
+fn certificates_of_any_shape_never_panic() {
     let problem = reservations::appendix_c(3);
     let good = build::certificate(&problem, Method::Trees);
     let refused = |change: &dyn Fn(&mut RatioCertificate)| {

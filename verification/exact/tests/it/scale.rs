@@ -128,7 +128,7 @@ fn a_hundred_thousand_users_are_compared() {
 
 /// If each user has its own set of classes, no sorted list can be shared between users.
 #[test]
-fn users_with_a_set_of_classes_each() {
+fn users_with_different_classes_are_judged() {
     let all = cluster(2_000, 40, 4, false, false);
     let servers = all.servers().iter().map(|s| ServerSpec {
         name: s.name().to_owned(),
@@ -166,7 +166,7 @@ fn unrelated_denominators_are_refused() {
 
 /// Long numbers that are rarely used cost little. So the answer is a verdict, not that the input is too large.
 #[test]
-fn the_budget_counts_what_is_done() {
+fn the_budget_counts_only_executed_steps() {
     for overrides in [false, true] {
         let problem = cluster(300, 10, 2, true, overrides);
         let allocation = equal_shares(&problem, 5_000);

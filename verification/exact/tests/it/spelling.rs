@@ -18,7 +18,7 @@ fn is_about(certificate: &impl Document, problem: &str) -> bool {
 }
 
 #[test]
-fn an_allocation() {
+fn spelling_does_not_change_allocation_certificates() {
     let (_, good) = examples::good_certificates().swap_remove(0);
     let text = problem_to_json(&good.problem);
     let valid = |text: &str| is_about(&good, text);
@@ -38,7 +38,7 @@ fn an_allocation() {
 }
 
 #[test]
-fn a_ratio() {
+fn spelling_does_not_change_ratio_certificates() {
     let half = Rational::from((1, 2));
     let problem = reservations::intro(&[half.clone(), half.clone(), half]);
     let certificate = build::certificate(&problem, Method::Tables);
@@ -57,7 +57,7 @@ fn a_ratio() {
 }
 
 #[test]
-fn stated_configurations_are_one_problem_by_what_they_allow() {
+fn stated_configurations_are_compared_by_the_jobs_that_they_allow() {
     let text = |list: &str| {
         format!(
             r#"{{"kind": "reservation-problem", "configurations": [{list}],
@@ -73,7 +73,7 @@ fn stated_configurations_are_one_problem_by_what_they_allow() {
 }
 
 #[test]
-fn worst_loads_are_about_types_whatever_their_loads() {
+fn worst_loads_do_not_depend_on_stated_loads() {
     let certificate = worst::certificate(
         &reservations::intro(&[Rational::new(), Rational::new(), Rational::new()]),
         Method::Tables,

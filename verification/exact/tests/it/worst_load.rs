@@ -41,7 +41,7 @@ fn one_pool(rng: &mut Pcg64) -> Reservation {
 }
 
 #[test]
-fn accepted() {
+fn accepted_certificates_are_valid() {
     for Fixture { name, text, .. } in accepted_of(Kind::WorstLoad) {
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         accept(&name, &certificate);
@@ -52,7 +52,7 @@ fn accepted() {
 }
 
 #[test]
-fn rejected() {
+fn rejected_certificates_are_refused() {
     for Fixture { name, text, message, .. } in rejected_of(Kind::WorstLoad) {
         let certificate = parse(&text).unwrap_or_else(|error| panic!("{name}: {error}"));
         let reason = agreed(&certificate).reason.unwrap_or_else(|| panic!("{name} is accepted"));
@@ -62,7 +62,7 @@ fn rejected() {
 }
 
 #[test]
-fn malformed() {
+fn malformed_certificates_are_unusable() {
     for Fixture { name, text, message, .. } in malformed_of(Kind::WorstLoad) {
         let Err(error) = parse(&text) else { panic!("{name} is read") };
         assert!(error.to_string().contains(&message), "{name}: {error}");
@@ -72,7 +72,7 @@ fn malformed() {
 
 /// The ratio is the same with and without pruning, and by trees and by tables. No random loads have a smaller ratio.
 #[test]
-fn random_instances() {
+fn random_instances_agree_with_and_without_pruning() {
     let mut rng = Pcg64::seed_from_u64(8);
     let (mut below_one, mut nothing, mut tight) = (0, 0, 0);
     for case in 0..70 {
@@ -164,7 +164,7 @@ fn every_damaged_certificate_is_refused_or_still_true() {
 /// A certificate that is built by hand may have any shape. Writing it never panics. The text may then be another
 /// certificate, which may be true.
 #[test]
-fn shapes_that_no_file_has() {
+fn certificates_of_any_shape_never_panic() {
     let good = worst::certificate(&introduction(), Method::Trees, true);
     let refused = |change: &dyn Fn(&mut WorstLoadCertificate)| {
         let mut bad = good.clone();

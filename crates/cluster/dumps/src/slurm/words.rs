@@ -373,7 +373,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amounts() {
+    fn parses_amounts() {
         assert_eq!(amount("62.50G", 1).unwrap(), Rational::from((125u64 << 30, 2)));
         assert_eq!(amount("1000", MEGABYTE).unwrap(), 1000u64 << 20);
         for wrong in ["8x", "-8", "", "G", "1e3", "1/2", "+1", "8 "] {
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn trackable_resources() {
+    fn parses_trackable_resources() {
         let shown = |tres: Tres| -> Vec<String> {
             tres.amounts.iter().map(|(name, amount)| format!("{name} {amount}")).collect()
         };
@@ -402,7 +402,7 @@ mod tests {
     }
 
     #[test]
-    fn generic_resources() {
+    fn parses_generic_resources() {
         let list = gres("gpu:a100:8(S:0-1),gpu:2,mps:200,lustre:no_consume:4G,gpu:v100").unwrap();
         let shown: Vec<_> = list
             .iter()
@@ -422,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_hosts() {
+    fn parses_lists_of_hosts() {
         assert_eq!(hosts("n[001-003,7],c1").unwrap(), ["n001", "n002", "n003", "n7", "c1"]);
         assert_eq!(hosts("r[1-2]n[1-2]x").unwrap(), ["r1n1x", "r1n2x", "r2n1x", "r2n2x"]);
         let zeros = format!("n[{}1-2]", "0".repeat(65_535));
@@ -436,7 +436,7 @@ mod tests {
     }
 
     #[test]
-    fn arrays() {
+    fn parses_arrays() {
         let read = |text: &str, most: u64| {
             let Array { count, first, throttle } = array(text, most).unwrap();
             (count, first, throttle)
@@ -452,7 +452,7 @@ mod tests {
     }
 
     #[test]
-    fn features() {
+    fn parses_features() {
         let of = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
         let parsed = Features::parse("(a|b)&c").unwrap();
         assert!(parsed.allow(&of(&["b", "c"])) && !parsed.allow(&of(&["a", "b"])));

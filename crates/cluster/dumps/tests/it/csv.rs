@@ -11,7 +11,7 @@ const TASKS: &str = "task,team,server,count,gang,on,reason,cpu,memory\n\
     train,vision,big #1,2,,,,4,1Gi\nmore,vision,,3,,big,full,4,1Gi\nweb,product,small,1,,,,1,\n\"a, b\",product,,4,2,small|big,,1,\n";
 
 #[test]
-fn a_spreadsheet() {
+fn reads_a_spreadsheet() {
     let snapshot = exactly(System::Csv, &[("s", SERVERS), ("t", TEAMS), ("k", TASKS)]);
     let gib = |n: u64| n << 30;
     assert_eq!(classes(&snapshot), [format!("2 x big: 16 {}", gib(64)), format!("1 x small: 4 {}", gib(8))]);
@@ -81,7 +81,7 @@ fn errors_name_the_column() {
 
 /// A waiting task may fit on a server, but not into the rounded capacity of the server's class.
 #[test]
-fn a_task_that_fits_only_before_rounding_stays_a_user() {
+fn a_task_that_fits_only_before_rounding_is_kept() {
     let servers = "server,count,cpu\nn1,1,100\nn2,1,101\nn3,1,101\nn4,1,100.5\n";
     let tasks = |cpu: &str| format!("task,team,server,cpu\nbig,a,n1,100\nsmall,a,,1\nexact,b,,{cpu}\n");
     let read = |cpu: &str| import(System::Csv, &[("s", servers), ("k", &tasks(cpu))], "3/200").unwrap();

@@ -135,7 +135,7 @@ fn zip(text: &str, is_wide: bool) -> Vec<u8> {
 }
 
 #[test]
-fn a_zip_archive_of_one_file() {
+fn reads_a_zip_archive_of_one_file() {
     let read = |bytes: Vec<u8>| {
         let input = Input::new("snapshot.zip", Cursor::new(bytes)).map_err(|error| error.to_string())?;
         snapshot(System::Kai, vec![input], &Options::default()).map_err(|error| error.to_string())

@@ -38,19 +38,19 @@ fn running(name: &str, node: &str) -> String {
     pod(name, "1", &format!(r#", "nodeName": "{node}""#), r#""phase": "Running""#)
 }
 
-fn one(items: &[String]) -> evenhand_problem::Snapshot {
+fn snapshot_of_dump(items: &[String]) -> evenhand_problem::Snapshot {
     exactly(System::Kubernetes, &[("dump", &list(items))])
 }
 
 /// Returns the CPU request of a pod with the specification `spec`.
 fn request(spec: &str) -> String {
     let pod = format!(r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{{spec}}}}}"#);
-    let snapshot = one(&[node("a", "100", "1Gi", ""), pod]);
+    let snapshot = snapshot_of_dump(&[node("a", "100", "1Gi", ""), pod]);
     snapshot.problem.users()[0].base_demand()[0].to_string()
 }
 
 #[test]
-fn the_effective_request() {
+fn computes_effective_requests_of_pods() {
     let container =
         |cpu: &str, more: &str| format!(r#"{{"resources": {{"requests": {{"cpu": "{cpu}"}}}}{more}}}"#);
     let sidecar = r#", "restartPolicy": "Always""#;
@@ -72,7 +72,7 @@ fn the_effective_request() {
 }
 
 #[test]
-fn selectors_affinity_and_taints_decide_where() {
+fn selectors_affinity_and_taints_restrict_server_classes() {
     let taint =
         |effect: &str| format!(r#""taints": [{{"key": "gpu", "value": "yes", "effect": "{effect}"}}]"#);
     let nodes = [
@@ -110,7 +110,7 @@ fn selectors_affinity_and_taints_decide_where() {
         waiting("p7", &affinity(&term("env", "Exists", ""))),
         waiting("p8", r#""nodeSelector": {"zone": "z"}"#),
     ];
-    let snapshot = one(&[&nodes[..], &pods[..]].concat());
+    let snapshot = snapshot_of_dump(&[&nodes[..], &pods[..]].concat());
     let shown = users(&snapshot);
     let where_to: Vec<&str> = shown.iter().map(|user| user.rsplit("; ").next().unwrap()).collect();
     assert_eq!(where_to, ["a1, a2", "all", "a1, a2, b1, c1", "a1, a2, c1", "c1", "a2"]);
@@ -119,7 +119,7 @@ fn selectors_affinity_and_taints_decide_where() {
 }
 
 #[test]
-fn nodes_lose_the_demand_of_daemons_and_closed_nodes_keep_their_tasks() {
+fn daemons_reduce_node_capacity_and_closed_nodes_keep_their_tasks() {
     let daemon = running("daemon", "a").replace(
         "\"managedFields\"",
         r#""ownerReferences": [{"kind": "DaemonSet", "name": "d"}], "managedFields""#,
@@ -138,7 +138,7 @@ fn nodes_lose_the_demand_of_daemons_and_closed_nodes_keep_their_tasks() {
         pod("idle", "0", r#", "nodeName": "a""#, r#""phase": "Running""#),
         running("gone", "z"),
     ];
-    let snapshot = one(&items);
+    let snapshot = snapshot_of_dump(&items);
     let memory = 8u64 << 30;
     assert_eq!(classes(&snapshot), [format!("1 x a: 7 {memory}"), "1 x b: 1 0".to_owned()]);
     assert_eq!(users(&snapshot), ["ns/1: cpu 1; 1 run, 1 wait; a", "ns/2: cpu 1; 1 run, 0 wait; all"]);
@@ -162,7 +162,7 @@ fn conditions_that_are_not_modelled_are_named() {
         waiting("p2", r#""volumes": [{"persistentVolumeClaim": {"claimName": "x"}}]"#),
         r#"{"kind": "Service", "metadata": {"name": "s"}}"#.to_owned(),
     ];
-    let snapshot = one(&items);
+    let snapshot = snapshot_of_dump(&items);
     let left_out = left_out(&snapshot);
     for (what, name) in [
         ("preferred node affinity", "ns/p0"),
@@ -193,7 +193,7 @@ fn similar_nodes_are_merged_and_the_loss_is_stated() {
     let rounded = &merged.rounded[0];
     assert_eq!((rounded.server, rounded.resource), (0, 1));
     assert_eq!((rounded.most.to_string(), rounded.in_all.to_string()), ("14".to_owned(), "24".to_owned()));
-    assert_eq!(classes(&one(&items)).len(), 4);
+    assert_eq!(classes(&snapshot_of_dump(&items)).len(), 4);
     let full = running("q", "c")
         .replace(r#""requests": {"cpu": "1"}"#, r#""requests": {"cpu": "1", "memory": "1012"}"#);
     items.push(full);
@@ -202,7 +202,7 @@ fn similar_nodes_are_merged_and_the_loss_is_stated() {
 }
 
 #[test]
-fn json_and_yaml_say_the_same() {
+fn json_and_yaml_are_read_alike() {
     let yaml = "apiVersion: v1\nkind: List\nitems:\n- kind: Node\n  metadata: {name: a, labels: &l {zone: \"a\"}}\n  status:\n    allocatable: {cpu: 8, memory: 1Gi}\n\
         - kind: Node\n  metadata: {name: b, labels: *l}\n  status:\n    allocatable: {cpu: '8', memory: 1Gi}\n---\nkind: Pod\nmetadata:\n  name: p\nspec:\n  nodeName: a\n  containers:\n  - resources:\n      requests: {cpu: 500m}\n---\n";
     let snapshot = exactly(System::Kubernetes, &[("dump", yaml)]);
@@ -297,7 +297,7 @@ const NO_PODS: &str = "no file has pods: add the output of kubectl get nodes,pod
 /// A `List` without pods may come from a cluster without pods, or from a command that did not ask for pods. A
 /// `PodList` proves that the command asked for pods.
 #[test]
-fn empty_lists_of_one_kind() {
+fn only_typed_empty_lists_count_as_answers() {
     let nodes = list(&[node("a", "8", "8Gi", "")]);
     let pods = r#"{"kind": "PodList", "apiVersion": "v1", "items": []}"#;
     let snapshot = exactly(System::Kubernetes, &[("nodes", &nodes), ("pods", pods)]);
@@ -310,7 +310,7 @@ fn empty_lists_of_one_kind() {
 
 /// A sum of readable numbers may have too many digits to be read again. Such a dump is refused.
 #[test]
-fn sums_with_too_many_digits() {
+fn sums_with_too_many_digits_are_refused() {
     let long = r#""containers": [{"resources": {"requests": {"cpu": "1e399"}}}, {"resources": {"requests": {"cpu": "1n"}}}]"#;
     let dump = list(&[
         node("a", "8", "8Gi", ""),
@@ -338,7 +338,7 @@ fn sums_with_too_many_digits() {
 
 /// Servers may have thousands of resources.
 #[test]
-fn thousands_of_resources() {
+fn reads_thousands_of_resources() {
     let resources: Vec<String> = (0..9_000).map(|r| format!(r#""x/{r:x}": 1"#)).collect();
     let resources = resources.join(",");
     let node = |name: &str| {
@@ -349,13 +349,13 @@ fn thousands_of_resources() {
     let pod = format!(
         r#"{{"kind": "Pod", "metadata": {{"name": "p"}}, "spec": {{"containers": [{{"resources": {{"requests": {{{resources}}}}}}}]}}}}"#
     );
-    let snapshot = one(&[node("a"), node("b"), pod]);
+    let snapshot = snapshot_of_dump(&[node("a"), node("b"), pod]);
     assert_eq!((snapshot.problem.resources().len(), snapshot.problem.n_servers()), (9_000, 1));
 }
 
 /// A few lines that would need gigabytes of memory or a deep stack are refused.
 #[test]
-fn hostile_dumps() {
+fn hostile_dumps_are_refused() {
     let mut bomb = "a: &a [x, x, x, x, x, x, x, x, x, x]\n".to_owned();
     for (k, letter) in ('b'..='i').enumerate() {
         let before = (b'a' + k as u8) as char;
@@ -382,7 +382,7 @@ fn hostile_dumps() {
 }
 
 #[test]
-fn published_dumps() {
+fn reads_published_dumps() {
     let (Some(pods), Some(nodes)) = (data::data("fixtures_k8s"), data::data("alibaba_gpu2023_openb")) else {
         return;
     };
@@ -398,7 +398,7 @@ fn published_dumps() {
 /// Events name the stopped pods. They also name the pod for which each pod was stopped, by its UID or, in old
 /// versions, by its name.
 #[test]
-fn events_of_stopped_pods() {
+fn events_name_stopped_pods() {
     let event = |name: &str, reason: &str, message: &str| {
         format!(
             r#"{{"kind": "Event", "metadata": {{"name": "{name}.1", "namespace": "ns"}}, "reason": "{reason}",
@@ -408,7 +408,7 @@ fn events_of_stopped_pods() {
     };
     let urgent =
         running("urgent", "a").replacen(r#""name": "urgent""#, r#""name": "urgent", "uid": "u-1""#, 1);
-    let snapshot = one(&[
+    let snapshot = snapshot_of_dump(&[
         node("a", "4", "1Gi", ""),
         urgent,
         event("p1", "Preempted", "Preempted by pod u-1 on node a"),

@@ -142,7 +142,7 @@ fn quotas_become_guarantees_limits_and_amounts_to_lend() {
 
 /// Admitted workloads without running pods count for their queue. All other tasks stay on their servers.
 #[test]
-fn admitted_work_without_pods_is_on_no_server() {
+fn admitted_work_without_pods_has_no_server() {
     let mut items = cluster("v1beta1");
     items.push(workload("w4", "b", 2, Some("spot")));
     let snapshot = read(&items);
@@ -157,7 +157,7 @@ fn admitted_work_without_pods_is_on_no_server() {
 }
 
 #[test]
-fn tasks_that_may_not_start_are_named() {
+fn tasks_held_from_starting_are_named() {
     let mut items = cluster("v1beta1");
     items[8]["spec"]["stopPolicy"] = json!("Hold");
     items[14]["spec"]["active"] = json!(false);
@@ -175,7 +175,7 @@ fn tasks_that_may_not_start_are_named() {
 
 /// Only workloads that tolerate the taint of a flavour may use this flavour.
 #[test]
-fn taints_of_flavours() {
+fn flavour_taints_restrict_workloads() {
     let mut items = cluster("v1beta1");
     let taint = json!([{"key": "spot", "value": "true", "effect": "NoSchedule"}]);
     items[2]["spec"]["nodeTaints"] = taint.clone();
@@ -190,7 +190,7 @@ fn taints_of_flavours() {
 
 /// A dump without objects of a required kind is refused.
 #[test]
-fn dumps_that_lack_a_kind() {
+fn dumps_without_a_required_kind_are_refused() {
     let without = |kind: &str| -> Vec<Value> {
         cluster("v1beta1").into_iter().filter(|item| item["kind"] != kind).collect()
     };
@@ -236,7 +236,7 @@ fn by_quota(flavour: &Value, admitted: bool) -> Vec<Value> {
 /// Without nodes in the dump, the capacity of a class is the quota of a flavour, and the snapshot has no
 /// single servers.
 #[test]
-fn quota_without_nodes() {
+fn quotas_replace_missing_nodes() {
     let snapshot = read(&by_quota(&json!({}), true));
     assert_eq!(crate::common::classes(&snapshot), ["1 x quota of gpu: 16"]);
     assert!(snapshot.servers.is_empty());
@@ -254,7 +254,7 @@ fn quota_without_nodes() {
 
 /// If a node group is scaled to zero, the dump has nodes, but no nodes of the flavour.
 #[test]
-fn quota_of_a_flavour_without_nodes() {
+fn quotas_replace_missing_nodes_of_a_flavour() {
     let mut items = by_quota(&json!({"pool": "gpu"}), false);
     items.push(node("cpu0", "cpu"));
     let snapshot = read(&items);
@@ -275,7 +275,7 @@ fn quota_of_a_flavour_without_nodes() {
 /// A workload of a queue with two resource groups uses one flavour of each resource group. A class has the
 /// quotas of both flavours.
 #[test]
-fn quotas_of_two_resource_groups() {
+fn workloads_use_one_flavour_of_each_resource_group() {
     let mut items = by_quota(&json!({}), false);
     items.push(json!({"kind": "ResourceFlavor", "metadata": {"name": "disk"}, "spec": {}}));
     for queue in items.iter_mut().filter(|item| item["kind"] == "ClusterQueue") {
@@ -323,7 +323,7 @@ fn errors_name_the_place() {
 
 /// The conditions of stopped workloads are read in the words of several versions.
 #[test]
-fn conditions_say_who_was_stopped_for_whom() {
+fn conditions_name_stopped_workloads_and_their_preemptors() {
     let mut items = cluster("v1beta1");
     let uid = |name: &str| format!("uid-of-{name}");
     for item in items.iter_mut().filter(|item| item["kind"] == "Workload") {

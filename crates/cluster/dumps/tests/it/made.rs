@@ -49,7 +49,7 @@ struct Made {
 
 const MIB: u64 = 1 << 20;
 
-fn made(seed: u64) -> Made {
+fn generated_cluster(seed: u64) -> Made {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     let mut servers = Vec::new();
     for s in 0..random.random_range(1..9) {
@@ -215,7 +215,7 @@ fn written_dumps_are_read() {
     let mut read = 0;
     for seed in 0..many {
         for form in &FORMS {
-            let mut made = made(seed);
+            let mut made = generated_cluster(seed);
             // Slurm assigns whole processors. Its text format has no empty list of jobs.
             if form.system == System::Slurm {
                 made.tasks.retain(|task| task.asks[0] % 1000 == 0);

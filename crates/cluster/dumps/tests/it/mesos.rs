@@ -97,7 +97,7 @@ fn errors_name_the_place() {
 /// A real cluster of six agents and five frameworks with 131 running tasks. This number and the sums below
 /// were computed by other means.
 #[test]
-fn published_dumps() {
+fn reads_published_dumps() {
     let Some(folder) = data::data("fixtures_mesos") else { return };
     let read = |name: &str| {
         snapshot(System::Mesos, vec![Input::open(&folder.join(name)).unwrap()], &Options::default()).unwrap()

@@ -20,7 +20,7 @@ fn fixture(names: &[&str]) -> Snapshot {
 /// A cluster with 20 nodes of 64 processors and 8 GPUs, and 10 nodes that no job may use. There are 24 jobs
 /// with 4 GPUs, of which 8 wait. An array has 60 tasks with 2 GPUs, of which 12 wait.
 #[test]
-fn a_real_cluster() {
+fn reads_a_real_cluster() {
     let snapshot = fixture(&["nodes.txt", "squeue.json.gz", "sshare.txt", "associations.txt"]);
     let gib = Rational::from(1u64 << 30);
     assert_eq!(classes(&snapshot), [format!("20 x gpu: 64 {} 8", Rational::from(250 * &gib))]);
@@ -83,7 +83,7 @@ fn array(tasks: &str) -> String {
 }
 
 #[test]
-fn partitions_features_types_and_nodes_decide_where() {
+fn partitions_features_types_and_nodes_restrict_server_classes() {
     let changed = |id: &str, from: &str, to: &str| job(id, "").replace(from, to);
     let jobs = [
         job("1", "Features=fast|slow"),
@@ -180,7 +180,7 @@ fn users_of_an_account_are_groups_with_their_shares_and_limits() {
 
 /// JSON of newer versions is read. In these versions numbers are objects, and states and features are lists.
 #[test]
-fn json_of_newer_versions() {
+fn reads_json_of_newer_versions() {
     let nodes = r#"{"nodes": [{"name": "a", "state": ["IDLE"], "cpus": 8, "effective_cpus": 7, "real_memory": 100,
         "specialized_memory": 20, "gres": "gpu:2", "active_features": ["ib"], "partitions": ["p"]}],
         "meta": {"slurm": {"release": "24.05.1"}}, "last_update": {"set": true, "infinite": false, "number": 7}}"#;
@@ -342,7 +342,7 @@ fn gpus(id: u32, tres: &str, more: &str) -> String {
 
 /// A limit on a type counts only jobs that request this type.
 #[test]
-fn limits_on_types_of_generic_resources() {
+fn type_limits_count_only_jobs_that_request_the_type() {
     let limits = "Account|User|Share|GrpTRES\nbio||1|gres/gpu:h100=1,node=3,billing=500\nbio|ann|1|cpu=10\n";
     let jobs = [
         gpus(1, "gres/gpu=1,gres/gpu:h100=1", ""),
@@ -383,7 +383,7 @@ fn limits_on_types_of_generic_resources() {
 
 /// A node with devices of two types has a capacity for each type.
 #[test]
-fn types_of_mixed_nodes() {
+fn mixed_nodes_have_a_capacity_of_each_type() {
     let nodes = "NodeName=m CPUTot=32 RealMemory=1000 Gres=gpu:a100:2,gpu:v100:1 State=MIXED Partitions=p\n";
     let runs = gpus(1, "gres/gpu=1,gres/gpu:v100=1", "NodeList=m").replace("State=PENDING", "State=RUNNING");
     let waits = gpus(2, "gres/gpu=1,gres/gpu:v100=1", "");
@@ -394,7 +394,7 @@ fn types_of_mixed_nodes() {
 
 /// With the throttle `%2`, only two tasks of an array run at once.
 #[test]
-fn throttles_of_arrays() {
+fn throttles_limit_running_tasks_of_arrays() {
     let waits = "JobId=12 ArrayJobId=12 ArrayTaskId=3-9:2%2 ArrayTaskThrottle=2 JobName=c UserId=bob(2) Account=ml JobState=PENDING Reason=Priority Partition=p NumNodes=1 TRES=cpu=4,mem=4M\n";
     let runs = "JobId=13 ArrayJobId=12 ArrayTaskId=1 JobName=c UserId=bob(2) Account=ml JobState=RUNNING Partition=p NumNodes=1 NodeList=n1 TRES=cpu=4,mem=4M\n";
     for jobs in [[waits, runs].concat(), [runs, waits].concat()] {
@@ -413,7 +413,7 @@ fn throttles_of_arrays() {
 
 /// A job that waits for a limit counts only if the dump has the limit.
 #[test]
-fn jobs_that_wait_for_a_limit() {
+fn jobs_waiting_for_a_limit_count_only_if_the_limit_is_known() {
     let job = record(1, "x", "bio", "").replace("Reason=Resources", "Reason=AssocGrpCpuLimit");
     let other = record(2, "x", "bio", "").replace("Reason=Resources", "Reason=AssocGrpNodeLimit");
     let jobs = [job, other].concat();
@@ -444,7 +444,7 @@ fn totals(snapshot: &Snapshot) -> Vec<&str> {
 
 /// `sshare` may list only some accounts. Then sums over all accounts are not reported.
 #[test]
-fn some_accounts_of_sshare() {
+fn partial_sshare_reports_no_sums() {
     let header = "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS\n";
     let root = "root|||1.0|1000||1.0||\n";
     let bio = " bio||1|0.25|400|0.4|0.4||0.625\n  bio|bio|1|1.0|400|0.4|1.0|0.5|1.0\n";
@@ -478,7 +478,7 @@ fn some_accounts_of_sshare() {
 
 /// An empty list of jobs states that no job runs or waits.
 #[test]
-fn lists_of_no_jobs() {
+fn empty_job_lists_are_read() {
     for jobs in [r#"{"jobs": [], "meta": {}}"#, "No jobs in the system\n"] {
         let snapshot = exactly(System::Slurm, &[("n", NODE), ("j", jobs)]);
         assert_eq!((snapshot.problem.n_users(), snapshot.waiting.len()), (0, 0));
@@ -487,7 +487,7 @@ fn lists_of_no_jobs() {
 
 /// Published dumps of other versions are read.
 #[test]
-fn published_dumps() {
+fn reads_published_dumps() {
     let Some(folder) = data::data("fixtures_slurm") else { return };
     let open = |names: &[&str]| {
         names.iter().map(|name| Input::open(&folder.join(name)).unwrap()).collect::<Vec<_>>()
@@ -519,7 +519,7 @@ fn published_dumps() {
 }
 
 #[test]
-fn times_of_jobs_in_text_and_in_json() {
+fn text_and_json_state_the_same_job_times() {
     let runs = job("7", "RunTime=1-00:00:10 TimeLimit=2-00:00:00 Priority=9")
         .replace("JobState=PENDING Reason=Resources", "JobState=RUNNING Reason=None NodeList=a");
     let late = job("8", "RunTime=02:00:00 TimeLimit=01:00:00")

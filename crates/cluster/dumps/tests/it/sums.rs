@@ -214,7 +214,7 @@ fn admitted_beyond(snapshot: &Snapshot, placed: usize) -> Rational {
 /// Small clusters cover all special cases. The environment variable `EVENHAND_SNAPSHOTS` sets the number of
 /// clusters.
 #[test]
-fn sums_are_those_of_the_dump() {
+fn sums_agree_with_the_dump() {
     let many = std::env::var("EVENHAND_SNAPSHOTS").ok().and_then(|text| text.parse().ok()).unwrap_or(150);
     for seed in 0..many {
         let kueue = [None, None, Some("v1beta1"), Some("v1beta2")][seed as usize % 4];

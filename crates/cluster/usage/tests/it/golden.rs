@@ -31,7 +31,7 @@ fn usage(standings: &Standings, queue: &str) -> Enclosure {
 
 /// If the interval equals the half-life, the samples 8, 0 and 4 give the averages 4, 2 and 3.
 #[test]
-fn kueue_samples() {
+fn kueue_averages_samples() {
     let table = "queue,resource,from,to,amount\na,gpu,0,60,8\na,gpu,60,120,0\na,gpu,120,180,4\n";
     // Samples are taken backwards from the moment. At 179 the samples are at 59, 119 and 179.
     for (at, expected) in [(0, 4), (60, 2), (120, 3), (179, 3)] {
@@ -49,7 +49,7 @@ fn kueue_samples() {
 /// Kueue, `TestCalculateDecayedConsumedConvergesToUsage`: with a half-life of 168 h, samples of 5 minutes and a usage
 /// of 2 CPUs, the average is 1, 1.5 and 1.75 after one, two and three half-lives.
 #[test]
-fn kueue_converges() {
+fn kueue_average_converges_to_usage() {
     for (half_lives, expected) in [(1, "1"), (2, "3/2"), (3, "7/4")] {
         let end = half_lives * 604_800;
         let mut settings = settings("kueue", "168h", end - 300);
@@ -76,7 +76,7 @@ fn kueue_accumulates_less_than_thousandths() {
 
 /// Kueue, `TestCalculateUsageWithDRA`: the usage, summed by resource weights, over the queue's weight.
 #[test]
-fn kueue_usage_by_weights() {
+fn kueue_usage_is_weighted() {
     let rows = |cpu: u32, gpu: u32| {
         // With a half-life of a second and a sample every 100 seconds, the average is the last sample up to 30 digits.
         format!("queue,resource,from,to,amount\na,cpu,0,200,{cpu}\na,gpu-logical,0,200,{gpu}\n")
@@ -188,7 +188,7 @@ fn kai_windows_tumble() {
 
 /// 8 GPU-hours that are one half-life old, and 2 new GPU-hours, count as 6.
 #[test]
-fn ideal_law() {
+fn ideal_law_decays_continuously() {
     let (eight, two) = (8 * 3600, 2 * 3600);
     let table = format!("queue,resource,from,to,amount\na,gpu,0,0,{eight}\na,gpu,3600,3600,{two}\n");
     assert_eq!(
@@ -204,7 +204,7 @@ fn ideal_law() {
 /// With a half-life of a minute, .49806 of the usage is left after one half-life, and not 1/2. With a long
 /// half-life, e^-.693 is left.
 #[test]
-fn slurm_ticks() {
+fn slurm_decays_in_ticks() {
     assert_eq!(slurm_second(60 * NANOSECONDS), q("59307/60000"));
     let table = "queue,resource,from,to,amount\na,cpu,0,0,1000\n";
     let left = |half_life: &str, at: i64| {
@@ -229,7 +229,7 @@ fn slurm_ticks() {
 /// share, and 1/4 at twice the share. The fair tree page says that the level fair share is 1 if usage equals
 /// the share, and infinite without usage.
 #[test]
-fn slurm_factors() {
+fn slurm_factors_agree_with_its_documentation() {
     let width = q("1/1000000");
     let of = |usage: &str, share: &str| classic_factor(&Enclosure::of(q(usage)), &q(share), &width);
     assert_eq!(of("0", "1/4").exact(), Some(&q("1")));
@@ -253,7 +253,7 @@ fn slurm_factors() {
 /// The cases of Volcano's tests `TestDecayFactor_*`, `TestDecayAllUsage_*`, `TestDecayScenario_10HourJob` and
 /// `TestUsageOrdering_RealisticScenario`.
 #[test]
-fn volcano_decays() {
+fn volcano_usage_decays() {
     let factor = |hours: &str| power_of_half(&(q(hours) / 4_u32), &q("1/1000000000000"));
     assert_eq!(factor("4").exact(), Some(&q("1/2")));
     assert_eq!(factor("8").exact(), Some(&q("1/4")));

@@ -11,7 +11,7 @@ const DEMANDS: [[i64; 3]; 5] = [[3, 2, 1], [3, 0, 0], [0, 3, 3], [2, 2, 4], [2, 
 
 /// Three queues with f = 2, alpha = 1/2 and 6 credits get 9 slices each.
 #[test]
-fn slices_and_credits() {
+fn three_queues_get_equal_slices() {
     let mut karma = Karma::new(3, 2, 1, 6);
     let mut found = Vec::new();
     for demands in &DEMANDS {
@@ -32,7 +32,7 @@ fn slices_and_credits() {
 
 /// With alpha = 0, the second quantum makes up for the first quantum.
 #[test]
-fn max_min_given_the_past() {
+fn later_quanta_compensate_for_earlier_ones() {
     let mut karma = Karma::new(2, 1, 0, 6);
     karma.quantum(&[2, 2]);
     karma.quantum(&[0, 2]);

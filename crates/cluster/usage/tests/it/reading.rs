@@ -104,7 +104,7 @@ fn sacct_is_read() {
 }
 
 #[test]
-fn settings_that_do_not_fit_are_refused() {
+fn unsuitable_settings_are_refused() {
     let two = read("queue,resource,from,to,amount\na,gpu,0,60,1\na,disk,0,60.5,1\n").unwrap();
     let lump = read("queue,resource,from,to,amount\na,gpu,0,0,1\n").unwrap();
     let refused = |history, settings: &_, message: &str| {
@@ -137,7 +137,7 @@ const SREPORT: &str = "---------------------------------------------------------
     demo|bio|eve|Eve|gres/gpu|86400\n";
 
 #[test]
-fn sreport_is_read_as_averages_of_users() {
+fn sreport_is_read_as_average_usage_of_users() {
     let history = read(SREPORT).unwrap();
     assert_eq!((&history.queues[..], history.n_rows), (&["physics".to_owned(), "bio".to_owned()][..], 3));
     assert_eq!(history.resources, ["gres/gpu"]);
@@ -268,7 +268,7 @@ fn reports_of_schedulers_are_read() {
 }
 
 #[test]
-fn a_report_agrees_up_to_its_rounding() {
+fn reported_values_agree_up_to_rounding() {
     let history = read("queue,resource,from,to,amount\na,cpu,0,100,3\nb,cpu,0,50,1\n").unwrap();
     let settings = settings("slurm", "1h", 100);
     let standings = judge(&history, &settings).unwrap();

@@ -50,7 +50,7 @@ const HALVES: &str = "queue,resource,from,to,amount,fair_share,waiting\n\
 
 /// Queue `a` lacks 6 GPUs for an hour, and then uses 4 GPUs more than its share.
 #[test]
-fn sums_by_hand() {
+fn sums_agree_with_hand_calculation() {
     let found = judged(HALVES, &settings(0, 7200));
     let hours = |value: &Option<Rational>| value.clone().map(|value| value / 3600_u32);
     let a = &found.balances[0];
@@ -102,7 +102,7 @@ fn equal_queues_have_margin_0() {
 }
 
 #[test]
-fn gaps_are_not_checked() {
+fn gaps_in_a_history_are_not_checked() {
     let table = "queue,resource,from,to,amount,fair_share,waiting\na,gpu,100,200,4,4,1\na,gpu,260,300,4,4,1\nb,gpu,100,200,2,4,0\n";
     let mut settings = settings(0, 400);
     let found = judged(table, &settings);
@@ -124,7 +124,7 @@ fn gaps_are_not_checked() {
 }
 
 #[test]
-fn what_is_not_known_is_said() {
+fn reports_missing_data() {
     let plain = "queue,resource,from,to,amount\na,gpu,0,100,4\nb,gpu,0,100,2\n";
     let mut settings = settings(0, 100);
     let found = judged(plain, &settings);

@@ -29,7 +29,7 @@ fn set(path: &str, value: &str) -> Result<Snapshot, String> {
 }
 
 #[test]
-fn amounts_are_set_by_the_longest_name() {
+fn settings_refer_to_the_longest_matching_name() {
     let after = set("a.weight", "3").unwrap();
     assert_eq!(after.problem.groups().list()[0].weight, 3);
     let after = set("a.b.guarantee.nvidia.com/gpu", "5/2").unwrap();
@@ -58,7 +58,7 @@ fn impossible_values_are_errors() {
 }
 
 #[test]
-fn a_server_that_is_removed_leaves_its_tasks_waiting() {
+fn tasks_of_a_removed_server_wait() {
     let after = changed(|changes| changes.remove.push("n1".to_owned())).unwrap();
     assert_eq!(after.problem.servers()[0].count(), 2);
     assert_eq!(after.servers[0], ["n2", "n3"]);

@@ -11,7 +11,7 @@ use evenhand_testkit::plain::promises::Promised;
 use evenhand_testkit::random::snapshots;
 use serde_json::{Value, json};
 
-fn of(snapshot: &Snapshot, rule: Option<Rule>) -> OfResource {
+fn gpu_claims(snapshot: &Snapshot, rule: Option<Rule>) -> OfResource {
     let claims = Claims::new(snapshot, rule).unwrap();
     let at = snapshot.problem.resources().iter().position(|name| name == "gpu").unwrap();
     claims.resources.into_iter().find(|of| of.resource == at).unwrap()
@@ -32,35 +32,36 @@ fn users(names: &[(&str, u32)]) -> Value {
 /// KAI, issue 1833: part of the cluster is gone, and the quotas exceed the remaining servers. The priority
 /// decides first, then equal fractions of the quotas.
 #[test]
-fn kai_1833_quotas_by_priority_after_an_incident() {
+fn kai_1833_priority_decides_quotas_after_an_incident() {
     let groups = json!([
         {"name": "serving", "guarantee": {"gpu": 6}, "priority": 200, "weight": 0},
         {"name": "train", "guarantee": {"gpu": 6}, "priority": 100, "weight": 3},
         {"name": "notebooks", "guarantee": {"gpu": 4}, "priority": 100, "weight": 1},
     ]);
     let users = users(&[("serving", 9), ("train", 9), ("notebooks", 9)]);
-    let found = of(&cluster(8, &groups, &users, &[json!({})]), Some(Rule::Kai));
+    let found = gpu_claims(&cluster(8, &groups, &users, &[json!({})]), Some(Rule::Kai));
     let expected = [["6", "0", "6"], ["6", "0", "6/5"], ["4", "0", "4/5"]];
     assert_eq!(numbers(&found), expected);
     assert_eq!((&found.promised, &found.together), (&Rational::from(16), &Rational::from(8)));
     let missing: Vec<Rational> = found.shortages.iter().map(Shortage::missing).collect();
     assert_eq!(missing, [8]);
     // With all servers the quotas fit, and no claim is in doubt.
-    let whole = of(&cluster(16, &groups, &users, &[json!({})]), Some(Rule::Kai));
+    let whole = gpu_claims(&cluster(16, &groups, &users, &[json!({})]), Some(Rule::Kai));
     assert!(whole.shortages.is_empty() && whole.claims.iter().all(|claim| !claim.is_in_doubt()));
 }
 
 /// KAI, issue 2065: there are 12 GPUs, and two queues with a quota of 8 each. Queue A has the higher
 /// priority. In the worst case each queue has only the GPUs that the other queue leaves.
 #[test]
-fn kai_2065_two_quotas_of_8_on_12_gpus() {
+fn kai_2065_two_quotas_of_8_exceed_12_gpus() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 8}, "priority": 90},
                         {"name": "b", "guarantee": {"gpu": 8}, "priority": 80}]);
-    let found = of(&cluster(12, &groups, &users(&[("a", 12), ("b", 12)]), &[json!({})]), Some(Rule::Kai));
+    let found =
+        gpu_claims(&cluster(12, &groups, &users(&[("a", 12), ("b", 12)]), &[json!({})]), Some(Rule::Kai));
     assert_eq!(numbers(&found), [["8", "4", "8"], ["8", "4", "4"]]);
     // Volcano scales guarantees, and hierarchical filling serves equal fractions, whatever the priorities are.
     for rule in [Some(Rule::Volcano), None, Some(Rule::Kueue)] {
-        let found = of(&cluster(12, &groups, &users(&[("a", 12), ("b", 12)]), &[json!({})]), rule);
+        let found = gpu_claims(&cluster(12, &groups, &users(&[("a", 12), ("b", 12)]), &[json!({})]), rule);
         assert_eq!(numbers(&found), [["8", "4", "6"], ["8", "4", "6"]], "{rule:?}");
     }
 }
@@ -81,7 +82,7 @@ fn kueue_2665_the_quota_exceeds_the_nodes_of_a_flavour() {
         },
         "allocation": {"kind": "allocation", "placements": []},
     });
-    let found = of(&snapshot(&document.to_string()), Some(Rule::Kueue));
+    let found = gpu_claims(&snapshot(&document.to_string()), Some(Rule::Kueue));
     assert_eq!((&found.promised, &found.capacity), (&Rational::from(32), &Rational::from(32)));
     assert_eq!(numbers(&found), [["24", "16", "16"], ["8", "8", "8"]]);
     let [Shortage::Servers { claims, classes, claimed, capacity, .. }] = found.shortages.as_slice() else {
@@ -93,7 +94,7 @@ fn kueue_2665_the_quota_exceeds_the_nodes_of_a_flavour() {
 
 /// Each queue has a quota of 8 on two flavours. One flavour has no servers any more.
 #[test]
-fn a_flavour_without_servers() {
+fn a_flavour_without_servers_causes_a_shortage() {
     let document = |t4: u32| {
         json!({
             "kind": "snapshot",
@@ -107,8 +108,8 @@ fn a_flavour_without_servers() {
             "allocation": {"kind": "allocation", "placements": []},
         })
     };
-    assert_eq!(numbers(&of(&snapshot(&document(8).to_string()), None)), [["16", "16", "16"]]);
-    let found = of(&snapshot(&document(0).to_string()), None);
+    assert_eq!(numbers(&gpu_claims(&snapshot(&document(8).to_string()), None)), [["16", "16", "16"]]);
+    let found = gpu_claims(&snapshot(&document(0).to_string()), None);
     assert_eq!(numbers(&found), [["16", "8", "8"]]);
     let missing: Vec<Rational> = found.shortages.iter().map(Shortage::missing).collect();
     assert_eq!(missing, [8]);
@@ -116,7 +117,7 @@ fn a_flavour_without_servers() {
 
 /// The promise of a subqueue is worth no more than the promise of the queue above it (KAI, issue 1934).
 #[test]
-fn a_parent_that_is_promised_less_than_its_subqueues() {
+fn a_parent_limits_the_guarantees_of_its_subqueues() {
     let groups = json!([
         {"name": "shared", "guarantee": {"gpu": 0}},
         {"name": "alice", "parent": "shared", "guarantee": {"gpu": 4}},
@@ -124,7 +125,7 @@ fn a_parent_that_is_promised_less_than_its_subqueues() {
         {"name": "critical", "guarantee": {"gpu": 8}},
     ]);
     let users = users(&[("alice", 9), ("bob", 9), ("critical", 9)]);
-    let found = of(&cluster(16, &groups, &users, &[json!({})]), Some(Rule::Kai));
+    let found = gpu_claims(&cluster(16, &groups, &users, &[json!({})]), Some(Rule::Kai));
     assert_eq!(numbers(&found), [["4", "0", "4"], ["4", "0", "4"], ["8", "8", "8"]]);
     assert!(matches!(&found.shortages[..], [Shortage::Parent { group: 0, .. }]), "{:?}", found.shortages);
     // The limit of the parent is below the promises of its subqueues.
@@ -134,7 +135,7 @@ fn a_parent_that_is_promised_less_than_its_subqueues() {
         {"name": "bob", "parent": "shared", "guarantee": {"gpu": 4}},
         {"name": "critical", "guarantee": {"gpu": 8}},
     ]);
-    let found = of(&cluster(16, &groups, &users, &[json!({})]), None);
+    let found = gpu_claims(&cluster(16, &groups, &users, &[json!({})]), None);
     assert_eq!(numbers(&found), [["4", "2", "3"], ["4", "2", "3"], ["8", "8", "8"]]);
     assert!(matches!(&found.shortages[..], [Shortage::Limit { group: 0, .. }]), "{:?}", found.shortages);
 }
@@ -142,23 +143,23 @@ fn a_parent_that_is_promised_less_than_its_subqueues() {
 /// Clusters without servers, with a resource that no server has, with weights of 0, queues without tasks, and
 /// limits of 0.
 #[test]
-fn degenerate_clusters() {
+fn degenerate_clusters_have_claims() {
     let groups = json!([
         {"name": "a", "guarantee": {"gpu": 4}, "weight": 0}, {"name": "b", "guarantee": {"gpu": 0}, "limit": {"gpu": 0}},
         {"name": "c", "weight": 0, "parent": "a", "guarantee": {"gpu": 2}}, {"name": "empty", "guarantee": {"gpu": 3}, "priority": -5},
     ]);
     let users = json!([{"name": "x", "group": "c", "demand": {"cpu": 1}, "tasks": 0}, {"name": "y", "demand": {"gpu": 1}}]);
     for rule in Rule::NAMES.iter().map(|(name, _)| name.parse::<Rule>().ok()).chain([None]) {
-        let none = of(&cluster(0, &groups, &users, &[json!({})]), rule);
+        let none = gpu_claims(&cluster(0, &groups, &users, &[json!({})]), rule);
         assert!(
             none.claims.iter().all(|claim| claim.certain.is_zero() && claim.by_rule.is_zero()),
             "{rule:?} {none:?}"
         );
-        let some = of(&cluster(5, &groups, &users, &[json!({})]), rule);
+        let some = gpu_claims(&cluster(5, &groups, &users, &[json!({})]), rule);
         assert_eq!(some.promised, 7, "{rule:?}");
         let sum: Rational = some.claims.iter().map(|claim| &claim.by_rule).sum();
         assert!(sum <= 5, "{rule:?} {some:?}");
-        let enough = of(&cluster(7, &groups, &users, &[json!({})]), rule);
+        let enough = gpu_claims(&cluster(7, &groups, &users, &[json!({})]), rule);
         assert!(enough.claims.iter().all(|claim| claim.certain == claim.amount), "{rule:?}");
     }
     let nothing = cluster(5, &json!([{"name": "a"}]), &json!([]), &[json!({})]);
@@ -170,18 +171,18 @@ fn degenerate_clusters() {
 fn capacity_beyond_the_class_counts() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 17}}]);
     let mut snapshot = cluster(8, &groups, &users(&[("a", 20)]), &[json!({}), json!({})]);
-    assert!(of(&snapshot, None).claims[0].is_in_doubt());
+    assert!(gpu_claims(&snapshot, None).claims[0].is_in_doubt());
     let one = Rational::from(1);
     snapshot.rounded =
         vec![Rounded { server: 0, resource: 1, most: one.clone(), in_all: one, by_server: Vec::new() }];
-    assert!(!of(&snapshot, None).claims[0].is_in_doubt());
+    assert!(!gpu_claims(&snapshot, None).claims[0].is_in_doubt());
 }
 
 /// Compares random snapshots with a search over all sets of server classes. The amounts by the rule must
 /// exceed neither the promise nor the capacity. If the other claims are served first, in any order, a claim
 /// must still get its certain amount.
 #[test]
-fn random_snapshots_against_all_sets_of_classes() {
+fn random_snapshots_agree_with_a_search_over_sets_of_classes() {
     let (mut doubts, mut shortages) = (0, 0);
     for seed in 0..1000 {
         let snapshot = snapshots::snapshot(seed);

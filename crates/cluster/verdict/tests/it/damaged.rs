@@ -72,7 +72,7 @@ fn certified(snapshot: &Snapshot) -> [String; 2] {
 }
 
 #[test]
-fn five_thousand_with_another_number_are_refused() {
+fn five_thousand_certificates_with_a_changed_number_are_refused() {
     let mut damaged = 0;
     for seed in 0_u64.. {
         let change = [-1, 1, 7][usize::try_from(seed % 3).unwrap()];

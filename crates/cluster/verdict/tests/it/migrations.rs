@@ -56,7 +56,7 @@ fn rule(user: usize) -> Constraint {
 }
 
 #[test]
-fn kai_1311_a_full_node() {
+fn kai_1311_migrations_empty_a_node() {
     // Each of four nodes has 2 of 8 GPUs free, and a job needs all 8 GPUs of a node.
     let users = json!([{"name": "small", "demand": {"gpu": 2}, "tasks": 12},
                        {"name": "job", "demand": {"gpu": 8}, "tasks": 1}]);
@@ -79,7 +79,7 @@ fn kai_1311_a_full_node() {
 }
 
 #[test]
-fn kai_1500_costs_and_exempted_workloads() {
+fn kai_1500_migrations_respect_costs_and_exemptions() {
     // Two nodes have 4 of 8 GPUs free. A task of serving costs more to migrate than a task of batch, and serving has
     // fewer tasks.
     let users = json!([{"name": "serving", "demand": {"gpu": 4}, "tasks": 2},
@@ -139,7 +139,7 @@ fn kai_1500_costs_and_exempted_workloads() {
 }
 
 #[test]
-fn volcano_3948_one_task_moves_so_that_another_can() {
+fn volcano_3948_one_migration_makes_another_possible() {
     // Scenario 1: on three nodes 4+2+1, 4+2 and 4+2+1 of 8 GPUs are used, and a job of 4 GPUs waits. Lower
     // bounds by single servers give 1.
     let users = json!([{"name": "four", "demand": {"gpu": 4}, "tasks": 3}, {"name": "two", "demand": {"gpu": 2}, "tasks": 3},
@@ -158,7 +158,7 @@ fn volcano_3948_one_task_moves_so_that_another_can() {
 }
 
 #[test]
-fn a_job_that_starts_now_moves_nothing() {
+fn a_job_that_could_start_needs_no_migration() {
     let users = json!([{"name": "small", "demand": {"gpu": 2}, "tasks": 12},
                        {"name": "job", "demand": {"gpu": 4}, "tasks": 1}]);
     let of = fresh(&users, 8, &[json!({"small": 3}), json!({"small": 2})]);
@@ -171,7 +171,7 @@ fn a_job_that_starts_now_moves_nothing() {
 }
 
 #[test]
-fn limits_that_migrations_do_not_change() {
+fn migrations_do_not_lift_limits() {
     let groups = json!([{"name": "a", "limit": {"gpu": 8}}, {"name": "b"}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 2}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 2}, "tasks": 4},
@@ -194,7 +194,7 @@ fn limits_that_migrations_do_not_change() {
 }
 
 #[test]
-fn gangs_move_whole_and_by_their_rules() {
+fn migrations_move_whole_gangs_and_respect_placement_rules() {
     let users = json!([{"name": "gang", "demand": {"gpu": 2}, "tasks": 2, "gang": 2},
                        {"name": "job", "demand": {"gpu": 4}, "tasks": 1}]);
     let servers = [json!({"gang": 1}), json!({"gang": 1})];
@@ -231,7 +231,7 @@ fn gangs_move_whole_and_by_their_rules() {
 }
 
 #[test]
-fn no_order_without_a_temporary_place() {
+fn swapping_servers_needs_temporary_capacity() {
     // The two tasks would have to exchange their servers, but neither server has free capacity for both of them.
     let document = json!({
         "kind": "snapshot",
@@ -251,7 +251,7 @@ fn no_order_without_a_temporary_place() {
 }
 
 #[test]
-fn the_largest_gang_that_then_fits() {
+fn names_the_largest_gang_that_fits_after_migrations() {
     let users = json!([{"name": "small", "demand": {"gpu": 2}, "tasks": 12},
                        {"name": "too-large", "demand": {"gpu": 4}, "tasks": 3, "gang": 3},
                        {"name": "two", "demand": {"gpu": 4}, "tasks": 2, "gang": 2},
@@ -276,7 +276,7 @@ fn the_largest_gang_that_then_fits() {
 }
 
 #[test]
-fn the_kernel_refuses_other_claims() {
+fn the_kernel_refuses_changed_claims() {
     let users = json!([{"name": "small", "demand": {"gpu": 2}, "tasks": 12},
                        {"name": "job", "demand": {"gpu": 8}, "tasks": 1}]);
     let of = fresh(&users, 8, &[json!({"small": 2}), json!({"small": 3}), json!({"small": 3})]);
@@ -305,7 +305,7 @@ fn the_kernel_refuses_other_claims() {
 }
 
 #[test]
-fn random_clusters_against_a_search_over_all_states() {
+fn random_clusters_agree_with_a_search_over_all_states() {
     let (mut plans, mut proven, mut never, mut open, mut more, mut skipped, mut now) = (0, 0, 0, 0, 0, 0, 0);
     for seed in 0..1_000 {
         let of = fragmented(seed);

@@ -12,14 +12,14 @@ use evenhand_problem::Rational;
 use evenhand_problem::snapshot::{Constraint, Preemption, Snapshot, System, Victims};
 use serde_json::json;
 
-fn moved(of: &Snapshot, limits: &Limits) -> (Verdict, Moves) {
+fn verdict_and_moves(of: &Snapshot, limits: &Limits) -> (Verdict, Moves) {
     let found = judged(of);
     let moves = Moves::new(&found, limits).unwrap();
     assert_eq!(refused(&of_moves(&found, &moves, &[]).unwrap()), None);
     (found, moves)
 }
 
-fn ahead(pinned: u32) -> Snapshot {
+fn cluster_with_pinned_tasks(pinned: u32) -> Snapshot {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4, "pinned": pinned},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     cluster(4, &json!([{"name": "a"}, {"name": "b"}]), &users, &[json!({"a/1": 3, "b/1": 1})])
@@ -27,32 +27,32 @@ fn ahead(pinned: u32) -> Snapshot {
 
 #[test]
 fn one_move_makes_two_queues_equal() {
-    let of = ahead(0);
-    let (_, moves) = moved(&of, &Limits::default());
+    let of = cluster_with_pinned_tasks(0);
+    let (_, moves) = verdict_and_moves(&of, &Limits::default());
     assert_eq!((moves.list.len(), moves.stopped(), moves.are_fewest()), (1, 1, true));
     let after = Snapshot { allocation: moves.after.clone(), ..of };
     assert!(judged(&after).is_fair());
 }
 
 #[test]
-fn pinned_tasks_stay() {
-    let (_, moves) = moved(&ahead(3), &Limits::default());
+fn pinned_tasks_are_never_stopped() {
+    let (_, moves) = verdict_and_moves(&cluster_with_pinned_tasks(3), &Limits::default());
     assert!(moves.list.is_empty());
     assert_eq!(moves.below, [vec![1], vec![1]]);
     let pinned = Limits { pinned: BTreeSet::from([0]), ..Limits::default() };
-    assert!(moved(&ahead(0), &pinned).1.list.is_empty());
+    assert!(verdict_and_moves(&cluster_with_pinned_tasks(0), &pinned).1.list.is_empty());
     // Tasks that are not pinned may stop.
-    assert_eq!(moved(&ahead(2), &Limits::default()).1.list.len(), 1);
+    assert_eq!(verdict_and_moves(&cluster_with_pinned_tasks(2), &Limits::default()).1.list.len(), 1);
 }
 
 #[test]
-fn at_most_the_stated_number_of_moves() {
+fn limits_bound_the_number_of_moves() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 8},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 8}]);
     let of = cluster(8, &json!([{"name": "a"}, {"name": "b"}]), &users, &[json!({"a/1": 8})]);
-    let (_, moves) = moved(&of, &Limits { most: Some(3), ..Limits::default() });
+    let (_, moves) = verdict_and_moves(&of, &Limits { most: Some(3), ..Limits::default() });
     assert_eq!((moves.list.len(), moves.is_cut, moves.least.to_string()), (3, true, "4".to_owned()));
-    let (_, moves) = moved(&of, &Limits::default());
+    let (_, moves) = verdict_and_moves(&of, &Limits::default());
     assert!(moves.are_fewest() && !moves.is_cut);
 }
 
@@ -63,18 +63,18 @@ fn gangs_start_and_stop_whole() {
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 4, "gang": 2}]);
     let servers = [json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1}), json!({"a/1": 1})];
     let of = cluster(1, &json!([{"name": "a"}, {"name": "b"}]), &users, &servers);
-    let (_, moves) = moved(&of, &Limits::default());
+    let (_, moves) = verdict_and_moves(&of, &Limits::default());
     assert_eq!((moves.list.len(), moves.stopped(), moves.are_fewest()), (1, 2, true));
     assert_eq!(moves.list[0].start[&1].len(), 2);
 }
 
 #[test]
-fn a_large_task_takes_the_place_of_small_ones() {
+fn a_large_task_replaces_small_tasks() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 16},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 4}, "tasks": 2}]);
     let servers = [json!({"a/1": 4}), json!({"a/1": 4})];
     let of = cluster(4, &json!([{"name": "a"}, {"name": "b"}]), &users, &servers);
-    let (_, moves) = moved(&of, &Limits::default());
+    let (_, moves) = verdict_and_moves(&of, &Limits::default());
     assert_eq!((moves.list.len(), moves.stopped(), moves.are_fewest()), (1, 4, true));
 }
 
@@ -94,12 +94,12 @@ fn moves_need_servers_and_whole_tasks() {
 }
 
 #[test]
-fn random_moves_are_replayed_and_leave_no_further_queue_below() {
+fn random_moves_are_replayed_and_put_no_other_queue_below_its_share() {
     let (mut moving, mut fewest, mut left) = (0, 0, 0);
     for seed in 0..300 {
         let (problem, allocation) = random(seed);
         let of = Snapshot::new(problem, allocation);
-        let (found, moves) = moved(&of, &Limits::default());
+        let (found, moves) = verdict_and_moves(&of, &Limits::default());
         assert!(moves.least <= moves.list.len() || !moves.below[1].is_empty(), "seed {seed}");
         // No further queue gets below its fair share.
         assert!(moves.below[1].iter().all(|v| moves.below[0].contains(v)), "seed {seed}");
@@ -128,7 +128,7 @@ fn random_moves_are_replayed_and_leave_no_further_queue_below() {
 }
 
 #[test]
-fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
+fn scripts_name_tasks_and_run_no_other_commands() {
     let text = r#"{"kind": "snapshot", "system": "SYSTEM", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "s", "capacity": {"gpu": 4}}], "groups": [{"name": "a"}, {"name": "b"}],
         "users": [{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
@@ -139,7 +139,7 @@ fn a_script_has_the_names_of_tasks_and_runs_nothing_else() {
     let of = |system: &str| snapshot(&text.replace("SYSTEM", system));
     let lines = |system: &str| {
         let of = of(system);
-        let (found, moves) = moved(&of, &Limits::default());
+        let (found, moves) = verdict_and_moves(&of, &Limits::default());
         let (steps, after) = named(&of, &found.rules, &moves);
         assert_eq!(after.waiting.iter().map(|of| of.tasks).sum::<u64>(), 2);
         assert!(judged(&after).is_fair());
@@ -174,7 +174,7 @@ fn owned(owners: &str) -> Snapshot {
 fn workloads_are_deactivated_and_gangs_stop_together() {
     let both = r#""owners": ["Workload ns/x", "Workload ns/y"], "gangs": ["Workload ns/x", "Workload ns/y"]"#;
     let of = owned(both);
-    let (found, moves) = moved(&of, &Limits::default());
+    let (found, moves) = verdict_and_moves(&of, &Limits::default());
     let (steps, _) = named(&of, &found.rules, &moves);
     let names: Vec<&str> = steps[0].stop.iter().filter_map(|task| task.name.as_deref()).collect();
     assert_eq!(names, ["ns/y-1", "ns/y-2"]);
@@ -186,10 +186,10 @@ fn workloads_are_deactivated_and_gangs_stop_together() {
 }
 
 #[test]
-fn no_command_stops_more_than_a_move_says() {
+fn commands_stop_only_tasks_of_the_move() {
     // One job owns all four pods, but the move stops only two of them.
     let of = owned(r#""owners": ["Job ns/x", "Job ns/x"]"#);
-    let (found, moves) = moved(&of, &Limits::default());
+    let (found, moves) = verdict_and_moves(&of, &Limits::default());
     let text = script(&of, &named(&of, &found.rules, &moves).0);
     assert!(!text.contains("kubectl"), "{text}");
     assert!(
@@ -198,16 +198,16 @@ fn no_command_stops_more_than_a_move_says() {
     );
     // There is no command that stops an owner of another kind.
     let of = owned(r#""owners": ["ReplicaSet ns/x", "ReplicaSet ns/x"], "gangs": ["g", "h"]"#);
-    let (found, moves) = moved(&of, &Limits::default());
+    let (found, moves) = verdict_and_moves(&of, &Limits::default());
     let text = script(&of, &named(&of, &found.rules, &moves).0);
     assert!(!text.contains("kubectl"), "{text}");
 }
 
 #[test]
-fn unsafe_names_have_no_command() {
+fn unsafe_names_get_no_command() {
     for name in ["/x", "x/", "a/b/c", "a\u{200b}b", "a\u{7}", ""] {
-        let of = ahead(0);
-        let (found, moves) = moved(&of, &Limits::default());
+        let of = cluster_with_pinned_tasks(0);
+        let (found, moves) = verdict_and_moves(&of, &Limits::default());
         let (mut steps, _) = named(&of, &found.rules, &moves);
         let of = Snapshot { system: Some(System::Kubernetes), ..of };
         steps[0].stop[0].name = Some(name.to_owned());
@@ -217,7 +217,7 @@ fn unsafe_names_have_no_command() {
 }
 
 #[test]
-fn the_lowest_priority_stops_first_and_no_task_for_a_lower_one() {
+fn moves_stop_the_lowest_priority_first_and_respect_strict_priority() {
     let users = json!([{"name": "a/high", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "a/low", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 2}]);
@@ -226,23 +226,23 @@ fn the_lowest_priority_stops_first_and_no_task_for_a_lower_one() {
         cluster(2, &groups, &users, &[json!({"a/high": 1, "a/low": 1}), json!({"a/high": 1, "a/low": 1})]);
     let rule = |user, priority| Constraint { user, priority, ..Constraint::default() };
     of.constraints = vec![rule(0, 10), rule(1, -10)];
-    let (_, moves) = moved(&of, &Limits::default());
+    let (_, moves) = verdict_and_moves(&of, &Limits::default());
     assert_eq!(moves.list.len(), 2);
     assert!(moves.list.iter().all(|step| step.stop.keys().eq([&1])), "{:?}", moves.list);
     // With strict priorities, no task stops for a task of a lower priority. Under the policy `LowerPriority`, no task
     // stops for a task of an equal priority either.
     of.constraints = vec![rule(0, 10), rule(1, 10)];
     let strict = Limits { strict_priority: true, ..Limits::default() };
-    assert!(moved(&of, &strict).1.list.is_empty());
+    assert!(verdict_and_moves(&of, &strict).1.list.is_empty());
     of.constraints = Vec::new();
-    assert_eq!(moved(&of, &strict).1.list.len(), 2);
+    assert_eq!(verdict_and_moves(&of, &strict).1.list.len(), 2);
     for across in [Victims::LowerPriority, Victims::Never] {
         of.preemption = vec![Preemption { group: 1, across }];
-        assert!(moved(&of, &Limits::default()).1.list.is_empty());
+        assert!(verdict_and_moves(&of, &Limits::default()).1.list.is_empty());
     }
     // Protected tasks are not stopped.
     of.preemption = Vec::new();
     of.constraints =
         (0..2).map(|user| Constraint { user, protected: true, ..Constraint::default() }).collect();
-    assert!(moved(&of, &Limits::default()).1.list.is_empty());
+    assert!(verdict_and_moves(&of, &Limits::default()).1.list.is_empty());
 }

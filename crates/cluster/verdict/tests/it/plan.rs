@@ -27,14 +27,14 @@ fn planned(of: &Snapshot, prices: &[(&str, &str)], goal: &Goal) -> Plan {
 }
 
 #[track_caller]
-fn counts(plan: &Plan) -> Vec<u64> {
+fn cheapest_counts(plan: &Plan) -> Vec<u64> {
     let Outcome::Found(set) = &plan.outcome else { panic!("{plan:?}") };
     assert!(plan.is_cheapest(), "{plan:?}");
     set.counts.clone()
 }
 
 /// Returns a snapshot with these classes and users. The placements say which tasks run on which servers.
-fn made(servers: &Value, users: &Value, placements: &Value) -> Snapshot {
+fn snapshot_of(servers: &Value, users: &Value, placements: &Value) -> Snapshot {
     let document = json!({
         "kind": "snapshot",
         "problem": {"kind": "allocation-problem", "resources": ["cpu", "memory"], "servers": servers, "users": users},
@@ -46,9 +46,9 @@ fn made(servers: &Value, users: &Value, placements: &Value) -> Snapshot {
 /// Kubernetes autoscaler, issue 2513: pods of 0.7 CPUs wait. Group group1 adds nodes of 1 CPU, and group2
 /// adds nodes of 4 CPUs.
 #[test]
-fn autoscaler_2513_small_or_large_nodes() {
+fn autoscaler_2513_chooses_small_or_large_nodes() {
     let of = |pods: u32| {
-        made(
+        snapshot_of(
             &json!([{"name": "group1", "count": 4, "capacity": {"cpu": 1, "memory": 1}},
                     {"name": "group2", "count": 1, "capacity": {"cpu": 4, "memory": 4}}]),
             &json!([{"name": "busy", "tasks": 5, "demand": {"memory": 1}, "demand_on": {"group2": {"cpu": 4, "memory": 4}}},
@@ -74,17 +74,17 @@ fn autoscaler_2513_small_or_large_nodes() {
     };
     let prices = [("group1", "1"), ("group2", "4")];
     // For one pod, a small node is the cheapest. A large node holds 5 pods for the price of 4 small nodes.
-    assert_eq!(counts(&planned(&of(1), &prices, &Goal::All)), [1, 0]);
-    assert_eq!(counts(&planned(&of(4), &prices, &Goal::All)), [4, 0]);
-    assert_eq!(counts(&planned(&of(5), &prices, &Goal::All)), [0, 1]);
-    assert_eq!(counts(&planned(&of(6), &prices, &Goal::All)), [1, 1]);
-    assert_eq!(counts(&planned(&of(6), &[("group1", "1"), ("group2", "7")], &Goal::All)), [6, 0]);
+    assert_eq!(cheapest_counts(&planned(&of(1), &prices, &Goal::All)), [1, 0]);
+    assert_eq!(cheapest_counts(&planned(&of(4), &prices, &Goal::All)), [4, 0]);
+    assert_eq!(cheapest_counts(&planned(&of(5), &prices, &Goal::All)), [0, 1]);
+    assert_eq!(cheapest_counts(&planned(&of(6), &prices, &Goal::All)), [1, 1]);
+    assert_eq!(cheapest_counts(&planned(&of(6), &[("group1", "1"), ("group2", "7")], &Goal::All)), [6, 0]);
 }
 
 /// Kubernetes autoscaler, issue 1821: two kinds of nodes have the same capacity, and the cheaper one is added.
 #[test]
-fn autoscaler_1821_the_cheaper_of_two_equal_nodes() {
-    let of = made(
+fn autoscaler_1821_chooses_the_cheaper_of_two_equal_nodes() {
+    let of = snapshot_of(
         &json!([{"name": "i3.2xlarge", "count": 1, "capacity": {"cpu": 8, "memory": 61}},
                 {"name": "r5.2xlarge", "count": 1, "capacity": {"cpu": 8, "memory": 64}}]),
         &json!([{"name": "web", "tasks": 7, "demand": {"cpu": 4, "memory": 8}}]),
@@ -94,15 +94,15 @@ fn autoscaler_1821_the_cheaper_of_two_equal_nodes() {
     let prices = [("i3.2xlarge", "0.624"), ("r5.2xlarge", "0.504")]
         .map(|(name, price)| (name, evenhand_problem::number::parse(price).unwrap().to_string()));
     let prices = prices.each_ref().map(|(name, price)| (*name, price.as_str()));
-    assert_eq!(counts(&planned(&of, &prices, &Goal::All)), [0, 2]);
-    assert_eq!(counts(&planned(&of, &prices[..1], &Goal::Starts(vec![(0, None)]))), [2]);
-    assert_eq!(counts(&planned(&of, &prices, &Goal::Starts(vec![(0, Some(1))]))), [0, 1]);
+    assert_eq!(cheapest_counts(&planned(&of, &prices, &Goal::All)), [0, 2]);
+    assert_eq!(cheapest_counts(&planned(&of, &prices[..1], &Goal::Starts(vec![(0, None)]))), [2]);
+    assert_eq!(cheapest_counts(&planned(&of, &prices, &Goal::Starts(vec![(0, Some(1))]))), [0, 1]);
 }
 
 /// cluster-capacity, issue 139: given numbers of small and of large pods have to run together.
 #[test]
-fn cluster_capacity_139_several_kinds_of_pods() {
-    let of = made(
+fn cluster_capacity_139_plans_several_kinds_of_pods() {
+    let of = snapshot_of(
         &json!([{"name": "node", "count": 2, "capacity": {"cpu": 4, "memory": 8}}]),
         &json!([{"name": "small-pod", "tasks": 6, "demand": {"cpu": 1, "memory": 1}},
                 {"name": "large-pod", "tasks": 3, "demand": {"cpu": 3, "memory": 5}},
@@ -112,18 +112,18 @@ fn cluster_capacity_139_several_kinds_of_pods() {
     // Two small pods could start now. Each large pod needs a node of its own, on which one small pod still
     // fits.
     let plan = planned(&of, &[("node", "1")], &Goal::All);
-    assert_eq!(counts(&plan), [4]);
+    assert_eq!(cheapest_counts(&plan), [4]);
     let Outcome::Found(set) = &plan.outcome else { unreachable!() };
     assert_eq!(set.starts.iter().map(|of| of.tasks()).collect::<Vec<_>>(), [6, 3]);
-    assert_eq!(counts(&planned(&of, &[("node", "1")], &Goal::Starts(vec![(1, None)]))), [3]);
+    assert_eq!(cheapest_counts(&planned(&of, &[("node", "1")], &Goal::Starts(vec![(1, None)]))), [3]);
     let no = planned(&of, &[("node", "1")], &Goal::Starts(vec![(0, Some(2))]));
-    assert_eq!(counts(&no), [0]);
+    assert_eq!(cheapest_counts(&no), [0]);
 }
 
 /// Kubernetes autoscaler, issue 1240: a node with few pods or a node with many pods can go, but not both.
 #[test]
-fn autoscaler_1240_fewest_pods_first() {
-    let of = made(
+fn autoscaler_1240_removes_the_node_with_fewest_pods() {
+    let of = snapshot_of(
         &json!([{"name": "worker", "count": 3, "capacity": {"cpu": 10, "memory": 10}}]),
         &json!([{"name": "pod", "tasks": 11, "demand": {"cpu": 1, "memory": 1}}]),
         &json!([{"server": "worker", "index": 0, "tasks": {"pod": 6}}, {"server": "worker", "index": 1, "tasks": {"pod": 2}},
@@ -136,7 +136,7 @@ fn autoscaler_1240_fewest_pods_first() {
 }
 
 #[test]
-fn obstacles_that_no_server_lifts() {
+fn names_obstacles_that_no_server_lifts() {
     let document = |limit: u32, demand: u32| {
         snapshot(
             &json!({
@@ -160,7 +160,7 @@ fn obstacles_that_no_server_lifts() {
     };
     assert_eq!(excess, 2);
     // The job could start now.
-    assert_eq!(counts(&planned(&document(16, 8), &[("node", "1")], &job)), [0]);
+    assert_eq!(cheapest_counts(&planned(&document(16, 8), &[("node", "1")], &job)), [0]);
     let plan = planned(&document(16, 8), &[("node", "1")], &Goal::All);
     assert_eq!(plan.outcome, Outcome::Impossible(Obstacle::Unlimited(1)));
     let of = Changes { set: vec![("job.demand.gpu".to_owned(), "9".to_owned())], ..Changes::default() };
@@ -172,8 +172,8 @@ fn obstacles_that_no_server_lifts() {
 }
 
 #[test]
-fn wrong_goals_and_offers() {
-    let mut of = made(
+fn refuses_wrong_goals_and_offers() {
+    let mut of = snapshot_of(
         &json!([{"name": "node", "count": 2, "capacity": {"cpu": 4}}, {"name": "empty", "count": 1, "capacity": {}}]),
         &json!([{"name": "a", "tasks": 1, "demand": {"cpu": 3}}, {"name": "b", "tasks": 3, "demand": {"cpu": 4}}]),
         &json!([{"server": "node", "index": 0, "tasks": {"a": 1}}]),
@@ -233,7 +233,7 @@ fn start(after: &mut Snapshot, set: &evenhand_cluster::plan::Set) {
 }
 
 /// Returns a random snapshot in which few tasks wait, so that all starts can be tried.
-fn small(seed: u64, rng: &mut Pcg64) -> Snapshot {
+fn random_snapshot(seed: u64, rng: &mut Pcg64) -> Snapshot {
     let mut of = snapshots::snapshot(seed);
     let counts: Vec<u64> = {
         let running = Running::new(&of);
@@ -283,7 +283,7 @@ fn price(offers: &[Offer], set: &[u64]) -> Rational {
     offers.iter().zip(set).map(|(offer, count)| Rational::from(&offer.price * *count)).sum()
 }
 
-fn with(of: &Snapshot, offers: &[Offer], set: &[u64]) -> Snapshot {
+fn with_added_servers(of: &Snapshot, offers: &[Offer], set: &[u64]) -> Snapshot {
     let add = offers.iter().zip(set).filter(|(_, count)| **count > 0);
     let name = |offer: &Offer| of.problem.servers()[offer.class].name().to_owned();
     let add = add.map(|(offer, count)| (name(offer), *count)).collect();
@@ -302,13 +302,16 @@ fn compare(
     match &plan.outcome {
         Outcome::Found(set) => {
             if set.counts.iter().all(|count| *count <= 3) {
-                assert!(is_enough(&with(of, offers, &set.counts)), "seed {seed}: not enough: {plan:?}");
+                assert!(
+                    is_enough(&with_added_servers(of, offers, &set.counts)),
+                    "seed {seed}: not enough: {plan:?}"
+                );
             }
             assert_eq!(set.price, price(offers, &set.counts));
             assert!(plan.least <= set.price, "seed {seed}: {plan:?}");
             for cheaper in sets(offers.len(), 2).into_iter().filter(|set| price(offers, set) < plan.least) {
                 assert!(
-                    !is_enough(&with(of, offers, &cheaper)),
+                    !is_enough(&with_added_servers(of, offers, &cheaper)),
                     "seed {seed}: {cheaper:?} is enough: {plan:?}"
                 );
             }
@@ -316,7 +319,10 @@ fn compare(
         }
         Outcome::Impossible(_) => {
             for set in sets(offers.len(), 2) {
-                assert!(!is_enough(&with(of, offers, &set)), "seed {seed}: {set:?} is enough: {plan:?}");
+                assert!(
+                    !is_enough(&with_added_servers(of, offers, &set)),
+                    "seed {seed}: {set:?} is enough: {plan:?}"
+                );
             }
             [0, 1, 0]
         }
@@ -329,11 +335,11 @@ fn add(sum: &mut [usize; 3], more: [usize; 3]) {
 }
 
 #[test]
-fn starts_with_the_least_servers() {
+fn plans_starts_with_the_fewest_servers() {
     let mut sum = [0; 3];
     for seed in 0..1_000 {
         let mut rng = Pcg64::seed_from_u64(seed);
-        let of = small(seed, &mut rng);
+        let of = random_snapshot(seed, &mut rng);
         let offers = random_offers(&of, &mut rng);
         let running = Running::new(&of);
         let admitted = of.constraints.iter().any(|of| of.admitted > 0);
@@ -378,11 +384,11 @@ fn starts_with_the_least_servers() {
 }
 
 #[test]
-fn fair_with_the_least_servers() {
+fn plans_fair_shares_with_the_fewest_servers() {
     let mut sum = [0; 3];
     for seed in 0..300 {
         let mut rng = Pcg64::seed_from_u64(seed);
-        let of = small(seed, &mut rng);
+        let of = random_snapshot(seed, &mut rng);
         let offers = random_offers(&of, &mut rng);
         let is_simple =
             |of: &Snapshot| of.constraints.iter().all(|of| of.not_modelled.is_empty() && of.admitted == 0);
@@ -408,11 +414,11 @@ fn fair_with_the_least_servers() {
 }
 
 #[test]
-fn guarantees_with_the_least_servers() {
+fn plans_guarantees_with_the_fewest_servers() {
     let mut sum = [0; 3];
     for seed in 0..500 {
         let mut rng = Pcg64::seed_from_u64(seed);
-        let of = small(seed, &mut rng);
+        let of = random_snapshot(seed, &mut rng);
         let offers = random_offers(&of, &mut rng);
         let is_simple =
             |of: &Snapshot| of.constraints.iter().all(|of| of.not_modelled.is_empty() && of.admitted == 0);
@@ -463,7 +469,7 @@ fn is_worse(before: &Verdict, after: &Verdict) -> bool {
 }
 
 /// Returns a snapshot without some servers. In `allocation` the tasks of these servers run on other servers.
-fn without(of: &Snapshot, allocation: Allocation, mut gone: Vec<(usize, u64)>) -> Snapshot {
+fn without_servers(of: &Snapshot, allocation: Allocation, mut gone: Vec<(usize, u64)>) -> Snapshot {
     gone.sort_unstable();
     gone.reverse();
     let remove = gone.iter().map(|(class, index)| of.server_name(*class, *index));
@@ -483,7 +489,7 @@ fn without(of: &Snapshot, allocation: Allocation, mut gone: Vec<(usize, u64)>) -
 }
 
 #[test]
-fn servers_that_can_go() {
+fn lists_removable_servers() {
     let (mut can, mut cannot, mut not_known, mut together) = (0, 0, 0, 0);
     for seed in 0..1_000 {
         let of = snapshots::snapshot(seed);
@@ -516,7 +522,7 @@ fn servers_that_can_go() {
                 if !is_simple {
                     continue;
                 }
-                let after = without(&of, after.allocation(), vec![at]);
+                let after = without_servers(&of, after.allocation(), vec![at]);
                 let verdict = Verdict::new(&after, None, &Rational::new()).unwrap();
                 assert_eq!(stated, !is_worse(&before, &verdict), "seed {seed}: {at:?}");
                 if stated { can += 1 } else { cannot += 1 }
@@ -549,7 +555,7 @@ fn servers_that_can_go() {
         if (0..of.problem.n_servers()).any(is_last) {
             continue;
         }
-        let after = without(&of, after.allocation(), gone);
+        let after = without_servers(&of, after.allocation(), gone);
         let verdict = Verdict::new(&after, None, &Rational::new()).unwrap();
         assert!(!is_worse(&before, &verdict), "seed {seed}: {:?}", removable.together);
         together += removable.together.len();

@@ -34,17 +34,17 @@ fn judged(name: &str) -> (Snapshot, Verdict) {
     (of, found)
 }
 
-fn short(found: &Verdict) -> Vec<&str> {
+fn queues_below_share(found: &Verdict) -> Vec<&str> {
     found.below_fair_share().map(|row| row.queue.name.as_str()).collect()
 }
 
 /// Returns the usage of the first resource for each queue.
-fn held(found: &Verdict) -> Vec<Rational> {
+fn first_usage(found: &Verdict) -> Vec<Rational> {
     found.queues.iter().map(|row| row.usage[0].clone()).collect()
 }
 
 /// Returns the fair share of the first resource for each queue.
-fn due(found: &Verdict) -> Vec<Rational> {
+fn first_fair_shares(found: &Verdict) -> Vec<Rational> {
     found.queues.iter().map(|row| row.fair_share[0].clone()).collect()
 }
 
@@ -126,10 +126,10 @@ fn volcano_lets_queues_deserve_more_than_the_capacity() {
     assert_eq!(deserved, reported(&of));
     assert!(deserved.iter().sum::<Rational>() > total);
     // Volcano stops only tasks of queues that use more than they deserve (`AddReclaimableFn`). No queue here uses more.
-    assert!(held(&found).iter().zip(&deserved).all(|(held, deserved)| held <= deserved));
+    assert!(first_usage(&found).iter().zip(&deserved).all(|(held, deserved)| held <= deserved));
     // The guarantee could be met and is missed. Two moves meet it.
     assert_eq!((found.unmet.len(), found.guarantees_can_be_met()), (1, Some(true)));
-    assert_eq!(short(&found), ["a"]);
+    assert_eq!(queues_below_share(&found), ["a"]);
     let moves = moves::Moves::new(&found, &moves::Limits::default()).unwrap();
     assert!(moves.list.len() == 2 && moves.are_fewest());
 }
@@ -176,11 +176,11 @@ fn yunikorn(queues: &[Queue], total: &Rational) -> Vec<Rational> {
 fn yunikorn_lets_a_guarantee_cost_its_queue_most_of_its_fair_share() {
     let (of, found) = judged("yunikorn");
     let (mut list, total) = queues(&of);
-    assert_eq!(yunikorn(&list, &total), held(&found));
-    assert_eq!(short(&found), ["a"]);
+    assert_eq!(yunikorn(&list, &total), first_usage(&found));
+    assert_eq!(queues_below_share(&found), ["a"]);
     // Without the guarantee, the queue would have its fair share.
     list[0].guarantee = Rational::new();
-    assert_eq!(yunikorn(&list, &total), due(&found));
+    assert_eq!(yunikorn(&list, &total), first_fair_shares(&found));
 }
 
 /// Returns the shares of Armada for equal weights, first uncapped and then capped by demand. The computation
@@ -220,14 +220,15 @@ fn armada(queues: &[Queue], total: &Rational) -> [Vec<Rational>; 2] {
 }
 
 #[test]
-fn shares_of_armada_that_demand_does_not_cap_add_up_to_more_than_the_pool() {
+fn uncapped_shares_of_armada_add_up_to_more_than_the_pool() {
     let (of, found) = judged("armada");
     let (list, total) = queues(&of);
     let [uncapped, capped] = armada(&list, &total);
     assert_eq!(uncapped, reported(&of));
     assert_eq!(uncapped.iter().sum::<Rational>(), Rational::from((37, 30)));
     // The capped shares are the fair shares.
-    let shares: Vec<Rational> = due(&found).iter().map(|due| Rational::from(due / &total)).collect();
+    let shares: Vec<Rational> =
+        first_fair_shares(&found).iter().map(|due| Rational::from(due / &total)).collect();
     assert_eq!(capped, shares);
     assert!(found.is_fair());
 }
@@ -275,22 +276,22 @@ fn kai(queues: &[Queue], total: &Rational) -> Vec<Rational> {
 }
 
 #[test]
-fn kai_gives_what_is_left_over_in_whole_units_to_the_oldest() {
+fn kai_gives_leftover_whole_units_to_the_oldest_queues() {
     let (of, found) = judged("kai");
     let (list, total) = queues(&of);
     let shares = kai(&list, &total);
     assert_eq!(shares, reported(&of));
     // Each queue uses the amount to which KAI entitles it, and two queues are below their fair share by a
     // whole task.
-    assert_eq!(shares, held(&found));
-    assert_eq!(short(&found), ["b", "c"]);
+    assert_eq!(shares, first_usage(&found));
+    assert_eq!(queues_below_share(&found), ["b", "c"]);
 }
 
 #[test]
-fn queues_that_take_from_each_other_in_kueue_could_stop_where_neither_is_below_its_share() {
+fn kueue_queues_preempt_each_other_although_a_fair_state_exists() {
     // `evenhand audit preemption` finds the steps from one snapshot to the other and back.
     let (of, first) = judged("kueue");
-    assert_eq!(short(&first), ["a"]);
+    assert_eq!(queues_below_share(&first), ["a"]);
     let (next, second) = judged("kueue-next");
     assert!(second.is_fair());
     for (of, found) in [(of, first), (next, second)] {

@@ -170,7 +170,7 @@ fn a_rule_is_required_by_name() {
 }
 
 #[test]
-fn guarantees_that_are_only_compared_do_not_come_first() {
+fn compared_guarantees_are_not_served_first() {
     // YuniKorn compares usage over the guarantee. Queue `b` has no guarantee, and is compared by its usage of
     // the whole cluster.
     let of = |guarantees: &str| {
@@ -188,7 +188,7 @@ fn guarantees_that_are_only_compared_do_not_come_first() {
 }
 
 #[test]
-fn a_dump_of_volcano_that_says_what_queues_deserve_is_of_the_plugin_capacity() {
+fn volcano_dumps_with_deserved_amounts_use_the_plugin_capacity() {
     let document = |reported: Value| {
         json!({"kind": "snapshot", "system": "volcano", "problem": {"kind": "allocation-problem", "resources": ["cpu"],
             "servers": [{"name": "n", "capacity": {"cpu": 10}}],

@@ -13,7 +13,7 @@ use evenhand_testkit::plain::{alone, tree};
 use evenhand_testkit::random::snapshots;
 use serde_json::{Value, json};
 
-fn of<'s>(found: &'s Settings, queue: &str) -> &'s OfQueue {
+fn effects_on_queue<'s>(found: &'s Settings, queue: &str) -> &'s OfQueue {
     found.queues.iter().find(|of| of.queue.name == queue).unwrap()
 }
 
@@ -33,14 +33,14 @@ fn pieces(of: &Effect) -> Vec<[String; 4]> {
 /// Kueue, issue 672: the borrowing limit is 1 beyond a nominal quota of 9. Raising the limit lets the queue
 /// borrow the amount that the other queue does not want.
 #[test]
-fn kueue_672_a_borrowing_limit() {
+fn kueue_672_raising_a_borrowing_limit_helps() {
     let groups = json!([{"name": "team-a", "guarantee": {"gpu": 9}, "limit": {"gpu": 10}},
                         {"name": "team-b", "guarantee": {"gpu": 12}}]);
     let users = json!([{"name": "a", "group": "team-a", "demand": {"gpu": 1}, "tasks": 12},
                        {"name": "b", "group": "team-b", "demand": {"gpu": 1}, "tasks": 6}]);
     let snapshot = cluster(21, &groups, &users, &[json!({"a": 10, "b": 6})]);
     let found = Settings::new(&snapshot, Some(Rule::Kueue), None).unwrap();
-    let team = of(&found, "team-a");
+    let team = effects_on_queue(&found, "team-a");
     let limit = effect(team, 0, Field::Limit(1));
     assert_eq!(pieces(limit), [["10", "12", "10", "12"]]);
     assert_eq!((limit.end, limit.is_certified, limit.losers.len()), (Some(End::Tasks), true, 0));
@@ -51,7 +51,7 @@ fn kueue_672_a_borrowing_limit() {
 
 /// KAI, issue 143: two queues with over-quota weights of 2 and 1 come after a queue of a higher priority.
 #[test]
-fn kai_143_an_over_quota_weight() {
+fn kai_143_over_quota_weights_have_an_effect() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 1}, "priority": 2, "weight": 1},
                         {"name": "b", "guarantee": {"gpu": 1}, "priority": 1, "weight": 2},
                         {"name": "c", "guarantee": {"gpu": 0}, "priority": 1, "weight": 1}]);
@@ -60,7 +60,7 @@ fn kai_143_an_over_quota_weight() {
                        {"name": "c/1", "group": "c", "demand": {"gpu": 1}, "tasks": 2}]);
     let snapshot = cluster(5, &groups, &users, &[json!({"a/1": 1, "b/1": 3, "c/1": 1})]);
     let found = Settings::new(&snapshot, Some(Rule::Kai), None).unwrap();
-    let c = of(&found, "c");
+    let c = effects_on_queue(&found, "c");
     assert_eq!(found.queues.len(), 1);
     // The fair share is 3 w / (2 + w), until both tasks are within it.
     let weight = effect(c, 2, Field::Weight);
@@ -75,14 +75,14 @@ fn kai_143_an_over_quota_weight() {
 
 /// Volcano, issue 4995: three queues ask for 4 processors each, and the capability of their parent is 9.
 #[test]
-fn volcano_4995_the_capability_of_the_parent() {
+fn volcano_4995_the_capability_of_the_parent_limits_queues() {
     let groups = json!([{"name": "root", "limit": {"cpu": 9}},
         {"name": "queue-1", "parent": "root"}, {"name": "queue-2", "parent": "root"}, {"name": "queue-3", "parent": "root"}]);
     let user = |k: u32| json!({"name": format!("job-{k}"), "group": format!("queue-{k}"), "demand": {"cpu": 1}, "tasks": 4});
     let users = json!([user(1), user(2), user(3)]);
     let snapshot = cluster(0, &groups, &users, &[json!({"job-1": 4, "job-2": 4, "job-3": 1})]);
     let found = Settings::new(&snapshot, Some(Rule::Volcano), None).unwrap();
-    let third = of(&found, "queue-3");
+    let third = effects_on_queue(&found, "queue-3");
     assert!(third.is_below);
     let limit = effect(third, 0, Field::Limit(0));
     assert_eq!(pieces(limit), [["9", "12", "3", "4"]]);
@@ -94,32 +94,32 @@ fn volcano_4995_the_capability_of_the_parent() {
 /// A limit that is reached bounds the fair share of a queue. A guarantee has no effect until it exceeds the
 /// fair share.
 #[test]
-fn a_limit_and_a_guarantee() {
+fn a_reached_limit_and_a_large_guarantee_have_effects() {
     let groups = json!([{"name": "research", "limit": {"gpu": 8}}, {"name": "batch"}]);
     let users = json!([{"name": "r", "group": "research", "demand": {"gpu": 1}, "tasks": 30},
                        {"name": "b", "group": "batch", "demand": {"gpu": 1}, "tasks": 30}]);
     let found =
         Settings::new(&cluster(24, &groups, &users, &[json!({"r": 8, "b": 16})]), None, None).unwrap();
-    let research = of(&found, "research");
+    let research = effects_on_queue(&found, "research");
     let limit = effect(research, 0, Field::Limit(1));
     assert_eq!(pieces(limit), [["8", "12", "8", "12"]]);
     assert_eq!((limit.end, limit.is_certified), (Some(End::Full(1)), true));
     let amounts = [Rational::from(16), Rational::from(12)];
     assert_eq!(limit.losers, [(1, 1, amounts)]);
     assert_eq!(research.effects.len(), 1);
-    let promise = effect(of(&found, "batch"), 1, Field::Guarantee(1));
+    let promise = effect(effects_on_queue(&found, "batch"), 1, Field::Guarantee(1));
     assert_eq!(pieces(promise)[0], ["0", "16", "16", "16"]);
     assert_eq!(pieces(promise)[1], ["16", "24", "16", "24"]);
 }
 
 /// All capacity is guaranteed to another queue, so no weight helps.
 #[test]
-fn a_guarantee_holds_all_others_down() {
+fn no_weight_helps_if_all_capacity_is_guaranteed() {
     let groups = json!([{"name": "gold", "guarantee": {"gpu": 16}}, {"name": "poor"}]);
     let users = json!([{"name": "g", "group": "gold", "demand": {"gpu": 1}, "tasks": 40},
                        {"name": "p", "group": "poor", "demand": {"gpu": 1}, "tasks": 4}]);
     let found = Settings::new(&cluster(16, &groups, &users, &[json!({"g": 16})]), None, None).unwrap();
-    let poor = of(&found, "poor");
+    let poor = effects_on_queue(&found, "poor");
     assert!(poor.effects.iter().all(|of| matches!(of.setting.field, Field::Guarantee(1))), "{poor:?}");
     let promise = effect(poor, 1, Field::Guarantee(1));
     assert!(promise.breaks_promises);
@@ -130,7 +130,7 @@ fn a_guarantee_holds_all_others_down() {
 /// Clusters with weights of 0, no servers, resources without capacity, queues without tasks, limits of 0, and
 /// unlimited tasks.
 #[test]
-fn degenerate_clusters() {
+fn degenerate_clusters_have_settings() {
     let groups = json!([
         {"name": "zero", "weight": 0, "limit": {"gpu": 0, "cpu": 3}}, {"name": "none"}, {"name": "more", "weight": 0},
         {"name": "deep", "parent": "more", "guarantee": {"gpu": 1}},
@@ -242,7 +242,7 @@ fn compare(seed: u64, snapshot: &Snapshot, rule: Option<Rule>) -> (u32, u32, u32
 }
 
 #[test]
-fn random_snapshots_against_the_plain_filling_on_a_grid() {
+fn random_snapshots_agree_with_the_plain_filling_on_a_grid() {
     let (mut effects, mut forms, mut without) = (0, 0, 0);
     let mut compared = 0;
     for seed in 0.. {
@@ -273,10 +273,10 @@ fn random_snapshots_against_the_plain_filling_on_a_grid() {
 
 /// Tests the first sentence of docs/settings.md, which is about the limit of research on GPUs.
 #[test]
-fn the_example_of_the_page() {
+fn the_example_of_the_page_names_the_limit_of_research() {
     let found = snapshot(include_str!("../../../../../examples/cluster-settings.json"));
     let found = Settings::new(&found, None, None).unwrap();
-    let vision = of(&found, "vision");
+    let vision = effects_on_queue(&found, "vision");
     assert!(
         vision.effects.iter().any(|of| of.setting == Setting { of: Kind::Group(0), field: Field::Limit(1) })
     );

@@ -73,7 +73,7 @@ fn tasks(step: &Move) -> (Vec<Task>, Vec<Task>) {
 }
 
 #[test]
-fn moves_do_no_harm() {
+fn moves_harm_no_queue() {
     let (mut moves_seen, mut stops_seen, mut fewest, mut tried) = (0, 0, 0, 0);
     for seed in seeds(1_000) {
         let of = snapshots::snapshot(seed);

@@ -33,7 +33,7 @@ fn known(found: &Explanation) -> &Replay {
 
 /// Kueue, issue 7067: the message has only a UID, and does not say at which level of the cohorts fair sharing happened.
 #[test]
-fn kueue_7067_the_level_and_the_workload() {
+fn kueue_7067_names_the_level_and_the_workload() {
     let groups = json!([
         {"name": "root"}, {"name": "left", "parent": "root"}, {"name": "right", "parent": "root"},
         {"name": "a", "parent": "left"}, {"name": "b", "parent": "left"}, {"name": "c", "parent": "right"},
@@ -64,7 +64,7 @@ fn kueue_7067_the_level_and_the_workload() {
 /// Kueue, issue 6763: two queues have equal shares, and each cycle chooses one of them at random. A workload
 /// therefore stops more workloads than it needs.
 #[test]
-fn kueue_6763_two_stops_where_one_is_enough() {
+fn kueue_6763_stops_two_workloads_although_one_suffices() {
     let groups = json!([{"name": "org"}, {"name": "a", "parent": "org"}, {"name": "b", "parent": "org"},
                         {"name": "c", "parent": "org"}]);
     let users = json!([
@@ -88,7 +88,7 @@ fn kueue_6763_two_stops_where_one_is_enough() {
 /// Kueue, issue 14122: workloads of the preemptor's own queue are stopped first, although fewer stops in another queue
 /// would be enough.
 #[test]
-fn kueue_14122_others_would_have_been_enough() {
+fn kueue_14122_fewer_stops_in_another_queue_suffice() {
     let groups = json!([{"name": "org"}, {"name": "a", "parent": "org"}, {"name": "b", "parent": "org"}]);
     let users = json!([
         {"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 2},
@@ -111,7 +111,7 @@ fn kueue_14122_others_would_have_been_enough() {
 /// Armada, pull request 5071: jobs that were marked as stopped started again, and another job was stopped
 /// later, out of order. With the tasks that run now, this stop was not needed.
 #[test]
-fn armada_5071_a_stop_that_was_not_needed() {
+fn armada_5071_reports_an_unnecessary_stop() {
     let users = json!([
         {"name": "a", "demand": {"gpu": 2}, "tasks": 1},
         {"name": "b", "demand": {"gpu": 2}, "tasks": 1},
@@ -168,7 +168,7 @@ fn missing_data_is_named() {
 
 /// Tests random clusters in which a task has started after stops of other tasks.
 #[test]
-fn replays_find_the_fewest_stops() {
+fn replays_compute_the_fewest_stops() {
     /// The largest set of stops.
     const MOST: usize = 2;
     let (mut seen, mut fewer, mut none, mut open) = (0, 0, 0, 0);

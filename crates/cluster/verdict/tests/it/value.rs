@@ -15,7 +15,7 @@ use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
 use serde_json::{Value, json};
 
-fn of(servers: &Value, groups: &Value, users: &Value, resources: &Value) -> Snapshot {
+fn snapshot_of(servers: &Value, groups: &Value, users: &Value, resources: &Value) -> Snapshot {
     let document = json!({
         "kind": "snapshot",
         "problem": {"kind": "allocation-problem", "resources": resources, "servers": servers, "groups": groups, "users": users},
@@ -36,13 +36,13 @@ fn shares(of: &Verdict) -> Vec<Vec<String>> {
 /// Kueue, issue 8902 and KEP 9251: an A100 is worth eight T4. Queue x may use both types, and queue y only
 /// A100.
 #[test]
-fn kueue_8902_an_a100_is_eight_t4() {
+fn kueue_8902_an_a100_counts_as_eight_t4() {
     let servers =
         json!([{"name": "old", "capacity": {"t4/gpu": 8}}, {"name": "new", "capacity": {"a100/gpu": 4}}]);
     let groups = json!([{"name": "x"}, {"name": "y"}]);
     let users = json!([{"name": "x1", "group": "x", "demand": {"t4/gpu": 1}, "tasks": 90}, {"name": "x2", "group": "x", "demand": {"a100/gpu": 1}, "tasks": 90},
                        {"name": "y1", "group": "y", "demand": {"a100/gpu": 1}, "tasks": 90}]);
-    let of = of(&servers, &groups, &users, &json!(["t4/gpu", "a100/gpu"]));
+    let of = snapshot_of(&servers, &groups, &users, &json!(["t4/gpu", "a100/gpu"]));
     let by = values(&["a100=8", "t4/gpu=1"], &of).unwrap();
     let (by_value, rule) = by.apply_by_rule(&of, Some(Rule::Hdrf)).unwrap();
     assert_eq!(rule, None);
@@ -57,13 +57,13 @@ fn kueue_8902_an_a100_is_eight_t4() {
 /// Server classes have the same resource, as `import kubernetes` writes them. A task that may run on both
 /// classes counts the least value.
 #[test]
-fn classes_of_different_values() {
+fn a_task_counts_at_the_least_value_of_its_classes() {
     let servers = json!([{"name": "t4", "count": 2, "capacity": {"gpu": 4, "cpu": 64}}, {"name": "a100", "capacity": {"gpu": 4, "cpu": 64}}]);
     let groups =
         json!([{"name": "x", "limit": {"gpu": 100}}, {"name": "y", "on": {"a100": {"limit": {"gpu": 3}}}}]);
     let users = json!([{"name": "x1", "group": "x", "demand": {"gpu": 1, "cpu": 1}, "tasks": 90, "servers": ["t4"]},
                        {"name": "y1", "group": "y", "demand": {"gpu": 1, "cpu": 1}, "tasks": 90, "servers": ["a100"]}]);
-    let of = of(&servers, &groups, &users, &json!(["gpu", "cpu"]));
+    let of = snapshot_of(&servers, &groups, &users, &json!(["gpu", "cpu"]));
     let by = values(&["a100=8"], &of).unwrap();
     assert!(by.mixed(&of.problem).is_empty());
     let after = by.apply(&of).unwrap();
@@ -78,11 +78,11 @@ fn classes_of_different_values() {
 }
 
 #[test]
-fn a_task_that_may_run_everywhere_counts_at_the_least_value() {
+fn a_task_without_restrictions_counts_at_the_least_value() {
     let servers = json!([{"name": "t4", "capacity": {"gpu": 4}}, {"name": "a100", "capacity": {"gpu": 4}}]);
     let groups = json!([{"name": "x"}]);
     let users = json!([{"name": "any", "group": "x", "demand": {"gpu": 1}, "tasks": 90}]);
-    let of = of(&servers, &groups, &users, &json!(["gpu"]));
+    let of = snapshot_of(&servers, &groups, &users, &json!(["gpu"]));
     let by = values(&["a100=8"], &of).unwrap();
     assert_eq!(by.mixed(&of.problem), [0]);
     let after = by.apply(&of).unwrap();
@@ -93,12 +93,12 @@ fn a_task_that_may_run_everywhere_counts_at_the_least_value() {
 }
 
 #[test]
-fn wrong_values_say_what_to_do() {
+fn errors_for_wrong_values_say_what_to_do() {
     let servers = json!([{"name": "t4", "capacity": {"gpu": 4, "cpu": 8}}, {"name": "a100", "capacity": {"gpu": 4, "cpu": 8}},
                          {"name": "plain", "capacity": {"cpu": 8, "memory": 8}}]);
     let groups = json!([{"name": "x", "guarantee": {"gpu": 4}}]);
     let users = json!([{"name": "any", "group": "x", "demand": {"gpu": 1}, "tasks": 9}]);
-    let of = of(&servers, &groups, &users, &json!(["gpu", "cpu", "memory"]));
+    let of = snapshot_of(&servers, &groups, &users, &json!(["gpu", "cpu", "memory"]));
     for (texts, expected) in [
         (&["a10=8"][..], "did you mean `a100`?"),
         (&["a100=0"], "0 is not above 0"),
@@ -125,7 +125,7 @@ fn wrong_values_say_what_to_do() {
 /// Values as units of one family must give the same tasks as the plain filling with an additional resource
 /// that counts the value.
 #[test]
-fn random_flavours_against_a_resource_of_value() {
+fn random_flavours_agree_with_a_resource_that_counts_value() {
     for seed in 0..1000 {
         let mut rng = Pcg64::seed_from_u64(seed);
         let names = ["t4/gpu", "a100/gpu", "h100/gpu"];
@@ -160,7 +160,7 @@ fn random_flavours_against_a_resource_of_value() {
                     "demand": {names[rng.random_range(0..3)]: rng.random_range(1..=3)}, "tasks": rng.random_range(0..=9)})
             })
             .collect();
-        let of = of(&json!(servers), &json!(groups), &json!(users), &json!(names));
+        let of = snapshot_of(&json!(servers), &json!(groups), &json!(users), &json!(names));
         let texts: Vec<String> =
             names.iter().zip(worth).map(|(name, worth)| format!("{name}={worth}")).collect();
         let by = Values::read(&texts, &of.problem).unwrap();

@@ -15,7 +15,7 @@ fn two_queues() -> serde_json::Value {
 }
 
 #[test]
-fn one_queue_three_to_one_ahead_of_an_equal_one() {
+fn a_queue_with_three_of_four_gpus_is_over_its_fair_share() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let found = judged(&cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]));
@@ -66,7 +66,7 @@ fn an_idle_cluster_with_pending_pods_is_not_work_conserving() {
 }
 
 #[test]
-fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
+fn a_fragmented_cluster_is_work_conserving_and_names_the_short_resource() {
     // Each of three servers has 4 GPUs and runs a task of 3 GPUs. So 3 GPUs are free in total, but only one
     // on each server.
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 3}, "tasks": 9},
@@ -82,7 +82,7 @@ fn a_fragmented_cluster_is_work_conserving_and_says_what_is_short() {
 }
 
 #[test]
-fn a_gang_fits_whole_or_not_at_all() {
+fn a_gang_could_start_only_as_a_whole() {
     let users = |gang: u32| {
         json!([{"name": "a/1", "group": "a", "demand": {"gpu": 2}, "tasks": 3, "gang": gang},
                                    {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}])
@@ -98,7 +98,7 @@ fn a_gang_fits_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_guarantee_that_can_be_met_and_is_not() {
+fn reports_guarantees_that_are_missed_but_can_be_met() {
     let groups = json!([{"name": "a"}, {"name": "b", "guarantee": {"gpu": 3}}]);
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 9}]);
@@ -139,7 +139,7 @@ fn tolerance_is_a_fraction_of_the_fair_share() {
 }
 
 #[test]
-fn users_that_stand_in_no_group_are_queues() {
+fn users_outside_all_groups_are_queues() {
     let users = json!([{"name": "a", "demand": {"gpu": 1}, "tasks": 4}, {"name": "b", "demand": {"gpu": 1}, "tasks": 4}]);
     let found = judged(&cluster(4, &json!([]), &users, &[json!({"a": 3, "b": 1})]));
     assert_eq!(found.below_fair_share().map(|row| row.queue.name.as_str()).collect::<Vec<_>>(), ["b"]);
@@ -165,7 +165,7 @@ fn work_without_servers_is_judged_by_classes() {
 }
 
 #[test]
-fn by_the_rules_of_schedulers() {
+fn scheduler_rules_determine_fair_shares() {
     let users = json!([{"name": "a/1", "group": "a", "demand": {"gpu": 1}, "tasks": 4},
                        {"name": "b/1", "group": "b", "demand": {"gpu": 1}, "tasks": 3}]);
     let of = cluster(4, &two_queues(), &users, &[json!({"a/1": 3, "b/1": 1})]);

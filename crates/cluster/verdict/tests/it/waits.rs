@@ -39,7 +39,7 @@ fn tasks(start: &Start) -> Vec<Task> {
 }
 
 /// Returns a cluster with one server of 4 GPUs. User `a` runs 4 tasks on it, and three users wait.
-fn small() -> Snapshot {
+fn small_cluster() -> Snapshot {
     let users = json!([
         {"name": "a", "demand": {"gpu": 1}, "tasks": 4},
         {"name": "b", "demand": {"gpu": 4}, "tasks": 1},
@@ -56,7 +56,7 @@ fn row<'w>(waits: &'w Waits, of: &Snapshot, user: &str, which: &Which) -> &'w Ro
 
 #[test]
 fn fixed_times_give_the_starts_by_hand() {
-    let of = small();
+    let of = small_cluster();
     let waits =
         Waits::new(&of, &Settings { policy: Policy::Priority, ..settings(Law::Fixed(HOUR)) }).unwrap();
     assert!(!waits.is_random);
@@ -89,8 +89,8 @@ fn the_tree_serves_the_least_share_first() {
 }
 
 #[test]
-fn a_horizon_ends_runs_and_quantiles_count_all_of_them() {
-    let of = small();
+fn a_horizon_ends_runs_and_quantiles_count_all_runs() {
+    let of = small_cluster();
     let stated = Settings { horizon: Some(HOUR), ..settings(Law::Fixed(HOUR)) };
     let waits = Waits::new(&of, &stated).unwrap();
     // At that moment `b` and `c` use no GPUs. So the order of the file decides, and `b` gets all GPUs.
@@ -132,8 +132,8 @@ fn exponential_times_have_the_known_mean() {
 }
 
 #[test]
-fn limits_come_from_the_snapshot() {
-    let mut of = small();
+fn time_limits_are_read_from_the_snapshot() {
+    let mut of = small_cluster();
     of.running = vec![evenhand_problem::snapshot::Running {
         user: 0,
         server: 0,
@@ -182,8 +182,8 @@ fn admitted_tasks_hold_their_quota_and_get_servers_first() {
 }
 
 #[test]
-fn errors_name_what_is_missing() {
-    let of = small();
+fn errors_name_missing_data() {
+    let of = small_cluster();
     let none = Settings { durations: Durations::default(), ..settings(Law::Limits) };
     let error = Waits::new(&of, &none).unwrap_err();
     assert!(error.to_string().contains("no duration is stated for the tasks of user `a`"), "{error}");
@@ -203,7 +203,7 @@ fn errors_name_what_is_missing() {
 
 /// Compares runs with the plain loops on random clusters without admitted tasks, by three orders of starts.
 #[test]
-fn runs_are_as_the_plain_loops_say() {
+fn runs_agree_with_plain_loops() {
     let (mut starts, mut late, mut open) = (0, 0, 0);
     for seed in 0..600 {
         let mut rng = Pcg64::seed_from_u64(seed);
@@ -345,7 +345,7 @@ fn slurm(seed: u64) -> (Snapshot, BTreeMap<String, u64>) {
 /// Checks backfill by its definition: jobs start by priority, and jobs that pass the first blocked job do not
 /// delay it.
 #[test]
-fn backfill_delays_no_first_blocked_job() {
+fn backfill_never_delays_the_first_blocked_job() {
     let (mut starts, mut passed) = (0, 0);
     for seed in 0..400 {
         let (of, limits) = slurm(seed);
@@ -437,7 +437,7 @@ fn backfill_delays_no_first_blocked_job() {
 }
 
 #[test]
-fn systems_have_their_orders() {
+fn each_system_has_its_order_of_starts() {
     assert_eq!(Policy::new(Some(System::Kubernetes), None, false), Policy::Priority);
     assert_eq!(Policy::new(Some(System::Slurm), Some(Rule::Slurm), false), Policy::Backfill);
     assert_eq!(Policy::new(Some(System::Slurm), Some(Rule::Slurm), true), Policy::Tree);
@@ -498,7 +498,7 @@ fn kueue_8309_a_gang_waits_for_later_workloads() {
 /// Slurm, chaos/slurm pull request 43: standby jobs have to wait if their time limit would delay the start of
 /// a job of a higher priority. A shorter time limit lets them start at once.
 #[test]
-fn slurm_43_a_time_limit_decides_who_passes() {
+fn slurm_43_a_time_limit_decides_which_job_passes() {
     let of = |limit: u64| {
         let document = json!({
             "kind": "snapshot", "system": "slurm",

@@ -41,7 +41,7 @@ fn stopped(of: &Snapshot, explanation: &Explanation) -> (BTreeMap<String, u64>, 
 }
 
 #[test]
-fn free_capacity_on_no_single_server() {
+fn explains_a_lack_of_capacity_on_single_servers() {
     let users = json!([
         {"name": "small", "group": "a", "demand": {"gpu": 1}, "tasks": 9},
         {"name": "large", "group": "b", "demand": {"cpu": 4, "gpu": 4}, "tasks": 1},
@@ -84,7 +84,7 @@ fn a_limit_is_raised_to_the_least_value_that_suffices() {
 }
 
 #[test]
-fn stops_under_a_limit() {
+fn computes_the_fewest_stops_under_a_limit() {
     let groups = json!([{"name": "org", "limit": {"gpu": 9}}, {"name": "a", "parent": "org"},
                         {"name": "b", "parent": "org"}]);
     let users = json!([
@@ -136,7 +136,7 @@ fn each_constraint_on_servers_is_a_reason() {
 }
 
 #[test]
-fn kept_back_capacity_weights_and_limits_on_classes() {
+fn explains_capacity_kept_back_weights_and_class_limits() {
     let groups = json!([{"name": "a", "guarantee": {"gpu": 4}, "lend": {"gpu": 0}}, {"name": "b"}]);
     let users = json!([{"name": "b/1", "group": "b", "demand": {"gpu": 5}, "tasks": 1}]);
     let of = cluster(8, &groups, &users, &[json!({})]);
@@ -161,7 +161,7 @@ fn kept_back_capacity_weights_and_limits_on_classes() {
 }
 
 #[test]
-fn whole_gangs_stop() {
+fn gangs_are_stopped_as_a_whole() {
     let users = json!([
         {"name": "pair", "group": "a", "demand": {"gpu": 2}, "tasks": 2, "gang": 2},
         {"name": "one", "group": "b", "demand": {"gpu": 3}, "tasks": 1},
@@ -175,7 +175,7 @@ fn whole_gangs_stop() {
 }
 
 #[test]
-fn protected_tasks_and_higher_priorities_stay() {
+fn protected_tasks_and_higher_priorities_are_never_stopped() {
     let of = |constraint: Value| {
         let users = json!([
             {"name": "v", "group": "a", "demand": {"gpu": 4}, "tasks": 1},

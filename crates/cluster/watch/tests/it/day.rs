@@ -69,7 +69,7 @@ fn calm_tasks(snapshot: &serde_json::Value, user: &str) -> u64 {
 }
 
 #[test]
-fn a_clock_that_is_set_back_delays_no_round() {
+fn a_clock_set_back_delays_no_round() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("snap.json"), CLUSTER).unwrap();
     let file = folder.path().join("history.sqlite");
@@ -82,7 +82,7 @@ fn a_clock_that_is_set_back_delays_no_round() {
 }
 
 #[test]
-fn a_watch_that_is_to_stop_does_no_round() {
+fn a_stopped_watch_starts_no_round() {
     let stop = Stop::default();
     assert!(!stop.wait(std::time::Duration::from_millis(1)));
     stop.clone().stop();

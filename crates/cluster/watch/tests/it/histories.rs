@@ -106,7 +106,7 @@ fn other_files_are_refused() {
 /// A watch that cannot write to its history reports this, and continues to write as soon as it can. In this
 /// test another connection locks the file.
 #[test]
-fn a_history_that_cannot_be_written_is_said_and_the_watch_goes_on() {
+fn the_watch_reports_an_unwritable_history_and_continues() {
     let folder = tempfile::tempdir().unwrap();
     let mut watch = watch(folder.path());
     watch.run(1);

@@ -58,7 +58,7 @@ fn the_dumps_of_systems_are_judged() {
 }
 
 #[test]
-fn a_client_that_hangs_is_ended_with_all_that_it_started() {
+fn a_hanging_client_is_ended_with_its_child_processes() {
     let folder = tempfile::tempdir().unwrap();
     // The child process of the script writes a file after one second unless it is ended together with the
     // script.
@@ -73,7 +73,7 @@ fn a_client_that_hangs_is_ended_with_all_that_it_started() {
 }
 
 #[test]
-fn a_client_that_fails_is_said() {
+fn a_failing_client_is_reported() {
     let folder = tempfile::tempdir().unwrap();
     let cases = [
         ("echo 'error: \u{1b}[31mforbidden' >&2; exit 3", "exit status: 3: error: "),
@@ -120,7 +120,7 @@ fn half_a_dump_gives_no_verdict() {
 }
 
 #[test]
-fn a_limit_is_a_failure_of_the_round() {
+fn an_exceeded_limit_fails_the_round() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("snap.json"), CLUSTER).unwrap();
     let mut watch = Watch::new(settings(script(folder.path(), "cat snap.json")), None);
@@ -133,7 +133,7 @@ fn a_limit_is_a_failure_of_the_round() {
 }
 
 #[test]
-fn the_verdict_before_a_failure_stays_with_its_age() {
+fn the_last_verdict_is_shown_with_its_age_after_a_failure() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("snap.json"), CLUSTER).unwrap();
     let mut watch = Watch::new(settings(script(folder.path(), "cat snap.json")), None);
@@ -152,7 +152,7 @@ fn the_verdict_before_a_failure_stays_with_its_age() {
 }
 
 #[test]
-fn systems_have_commands_that_only_read() {
+fn commands_of_systems_only_read() {
     for (name, _) in System::NAMES {
         let system: System = name.parse().unwrap();
         match system::commands(system) {

@@ -72,7 +72,7 @@ impl Drop for Served {
 }
 
 #[test]
-fn every_address_answers() {
+fn every_address_returns_its_document() {
     let mut served = Served::new(3);
     let page = served.get("/", 200, "text/html");
     assert!(
@@ -122,7 +122,7 @@ fn every_address_answers() {
 }
 
 #[test]
-fn before_the_first_verdict_there_is_none() {
+fn addresses_report_that_no_verdict_exists_yet() {
     let served = Served::new(0);
     for path in ["/", "/verdict.json"] {
         assert!(served.get(path, 503, "text/plain").contains("the first round has not ended"));
@@ -166,7 +166,7 @@ fn other_requests_are_refused() {
 
 /// Connections without a request do not block other clients.
 #[test]
-fn idle_connections_do_no_harm() {
+fn idle_connections_do_not_block_other_clients() {
     let served = Served::new(1);
     let idle: Vec<TcpStream> = (0..30).map(|_| TcpStream::connect(served.address).unwrap()).collect();
     served.get("/metrics", 200, "application/openmetrics-text");
@@ -174,7 +174,7 @@ fn idle_connections_do_no_harm() {
 }
 
 #[test]
-fn only_this_machine_unless_asked_otherwise() {
+fn the_server_listens_only_locally_by_default() {
     for address in ["0.0.0.0:0", "[::]:0", "192.0.2.1:0", "[::ffff:192.0.2.1]:0"] {
         let refused = server::listen(address.parse().unwrap(), false).unwrap_err();
         assert!(matches!(refused, WatchError::NotLoopback(_)), "{address}");

@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn arithmetic_is_that_of_rationals() {
+    fn arithmetic_agrees_with_rationals() {
         assert!(close(&(&wide(1, 3) + &wide(-7, 11)), &wide(-10, 33)));
         assert!(close(&(&wide(1, 3) * &wide(-7, 11)), &wide(-7, 33)));
         assert!(close(&(&wide(1, 3) / &wide(-7, 11)), &wide(-11, 21)));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn small_beside_large_is_lost_only_beyond_the_digits() {
+    fn small_summands_are_lost_only_beyond_the_digits() {
         let tiny = Wide::from_log(-300.0);
         let back = &(&Wide::one() + &tiny) - &Wide::one();
         assert!((&back - &tiny).abs() <= &tiny * &Wide::from_log(-120.0));
@@ -250,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn doubles_and_logarithms_come_back() {
+    fn doubles_and_logarithms_convert_back() {
         for value in [1.0, -0.75, 1e300, 5e-324, 3.25e-17] {
             assert!((Wide::from_f64(value).to_f64() - value).abs() <= 1e-16 * value.abs());
         }

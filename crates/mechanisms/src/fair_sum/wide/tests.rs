@@ -62,7 +62,7 @@ fn totals(optimum: &Optimum) -> Vec<Rational> {
 }
 
 #[test]
-fn optima_that_are_known_beforehand_are_found() {
+fn computes_optima_known_beforehand() {
     for (alpha, spread) in [(1, 0), (1, 12), (2, 6), (5, 8), (10, 12)] {
         let (spec, tasks) = known(alpha, spread);
         let problem = Problem::new(spec).unwrap();
@@ -77,7 +77,7 @@ fn optima_that_are_known_beforehand_are_found() {
 }
 
 #[test]
-fn limits_are_rows_too() {
+fn task_limits_count_as_rows() {
     let (mut spec, tasks) = known(5, 6);
     // The user with the fewest tasks is limited to half of them, and the others share the rest.
     let limit = Rational::from(&tasks[2] / 2u32);
@@ -91,7 +91,7 @@ fn limits_are_rows_too() {
 }
 
 #[test]
-fn what_is_too_large_is_left_alone() {
+fn too_large_problems_are_skipped() {
     let (mut spec, _) = known(2, 0);
     let class = spec.servers[0].clone();
     spec.servers.extend((0..200).map(|i| ServerSpec { name: format!("more{i}"), ..class.clone() }));

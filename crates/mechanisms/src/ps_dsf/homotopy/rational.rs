@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_simplest_rational() {
+    fn computes_the_simplest_rational() {
         for (p, q) in [(1, 3), (22, 7), (355, 113), (5, 1), (1, 1000), (83, 249)] {
             let value = Rational::from((p, q));
             assert_eq!(simplest_near(value.to_f64()), value);

@@ -157,7 +157,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_number_is_where_the_doubles_say(a in number(), b in number(), c in number(), near in -5..5_i32) {
+        fn the_number_lies_in_the_interval_of_doubles(a in number(), b in number(), c in number(), near in -5..5_i32) {
             let [x, y, z] = [&a, &b, &c].map(Approx::of);
             prop_assert!(is_within(x, &a));
             prop_assert!(is_within(x + y, &Rational::from(&a + &b)));
@@ -177,7 +177,7 @@ mod tests {
     /// Checks that most numbers are known accurately. An interval of all numbers would always be right, but
     /// useless.
     #[test]
-    fn pairs_tell_numbers_apart() {
+    fn pairs_of_doubles_distinguish_close_numbers() {
         let third = Rational::from((1, 3));
         let more = &third + (Rational::from(1) >> 90);
         let [a, b] = [&third, &more].map(Approx::of);

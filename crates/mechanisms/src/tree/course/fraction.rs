@@ -154,7 +154,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn fractions_are_the_rationals_that_they_stand_for(
+        fn fractions_agree_with_rationals(
             common in long(),
             (a, b) in (long(), long()),
             (over_a, over_b) in (1_u64..1 << 60, 1_u64..1 << 60),
@@ -175,7 +175,7 @@ mod tests {
         }
 
         #[test]
-        fn quotients_of_long_numbers_show_in_their_first_digits(
+        fn quotients_of_long_numbers_are_recognised_by_their_first_digits(
             common in long(),
             (above, below) in (0_u64..u64::MAX, 1_u64..u64::MAX),
         ) {

@@ -412,7 +412,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn numbers_are_the_rationals_that_they_stand_for(
+        fn numbers_agree_with_rationals(
             first in prop::collection::vec((-1_000_000_i64..1_000_000, 1_u64..1_000_000, 0..400_u32), 1..6),
             steps in prop::collection::vec((0..5_usize, 0..40_usize, 0..40_usize), 0..40),
             asked in prop::collection::vec((0..40_usize, 0..40_usize), 1..20),
@@ -439,7 +439,7 @@ mod tests {
 
     /// Checks that long chains of operations are evaluated and dropped without deep recursion.
     #[test]
-    fn long_chains_are_found_and_dropped() {
+    fn long_chains_are_evaluated_and_dropped() {
         let third = Number::from(Rational::from((1, 3)) << 300);
         let long = |steps: u32| (0..steps).fold(third.clone(), |sum, _| &sum + &third);
         drop(long(1_000_000));

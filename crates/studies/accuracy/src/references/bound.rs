@@ -153,7 +153,7 @@ mod tests {
 
     /// Checks that the bound is above `|t - 1|` for known `(1 - t^-a) (t - 1)`.
     #[test]
-    fn levels_are_no_further_than_the_bound() {
+    fn distances_of_levels_are_within_the_bound() {
         for (s, q) in [(1, 2), (1, 1), (2, 1), (3, 1), (5, 2)] {
             let alpha = Rational::from((s, q));
             for t in [0.2, 0.9, 1.0 - 1e-6, 1.0 + 1e-6, 1.1, 3.0, 50.0] {

@@ -27,12 +27,12 @@ pub fn measured(case: Case, settings: &Settings) -> Measured {
     measure(case, reference, settings, &mut |_| ())
 }
 
-fn of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
+fn record_of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
     measured.records.iter().find(|record| record.contender == contender).unwrap()
 }
 
 #[test]
-fn there_are_nine_methods_and_every_kind_has_some() {
+fn nine_methods_exist_and_cover_every_kind() {
     let all = contenders::all();
     let names: BTreeSet<String> = all.iter().map(|contender| contender.name()).collect();
     let methods: BTreeSet<String> = all.iter().map(|contender| contender.method()).collect();
@@ -50,12 +50,12 @@ fn there_are_nine_methods_and_every_kind_has_some() {
 }
 
 #[test]
-fn the_path_follower_is_right_to_rounding_and_the_trajectory_nears_its_limit_as_one_over_c() {
+fn the_path_follower_is_exact_and_the_trajectory_converges_as_one_over_c() {
     for name in ["three-users", "family-z", "random-5x3"] {
         let measured = measured(case(Kind::Njc, name), &settings());
-        let error = |contender: &str| of(&measured, contender).measures.error.unwrap();
+        let error = |contender: &str| record_of(&measured, contender).measures.error.unwrap();
         assert!(error("path-follower") < 1e-13, "{name}");
-        assert_eq!(of(&measured, "path-follower").measures.wrong_verdicts(), Some(0), "{name}");
+        assert_eq!(record_of(&measured, "path-follower").measures.wrong_verdicts(), Some(0), "{name}");
         for method in ["dopri5", "dop853"] {
             let (near, far) = (error(&format!("{method}-1e8")), error(&format!("{method}-1e4")));
             assert!((0.5e-4..2e-4).contains(&(near / far)), "{name}: {method} {near:e} {far:e}");
@@ -63,7 +63,7 @@ fn the_path_follower_is_right_to_rounding_and_the_trajectory_nears_its_limit_as_
     }
     // The slack and the price of a resource both tend to 0, so the distance falls only as 1 / sqrt(c).
     let measured = measured(case(Kind::Njc, "free-bottleneck"), &settings());
-    let error = |contender: &str| of(&measured, contender).measures.error.unwrap();
+    let error = |contender: &str| record_of(&measured, contender).measures.error.unwrap();
     assert!((0.5e-2..2e-2).contains(&(error("dop853-1e8") / error("dop853-1e4"))));
 }
 
@@ -79,7 +79,7 @@ fn simplex_methods_are_right_on_linear_programmes() {
         let settings = Settings { inside: inside.collect(), ..settings() };
         let measured = measured(case(kind, name), &settings);
         for contender in ["highs-simplex", "highs-ipm-crossover", "microlp"] {
-            let record = of(&measured, contender);
+            let record = record_of(&measured, contender);
             assert!(record.distance().is_some_and(|off| off < 1e-9), "{kind} {name}: {record:?}");
         }
         assert!(measured.records.iter().all(|record| record.cost.seconds > 0.0));
@@ -129,7 +129,7 @@ impl Contender for Wrong {
 }
 
 #[test]
-fn what_goes_wrong_inside_is_named_and_stops_nothing() {
+fn failures_of_contenders_are_named_and_do_not_stop_the_run() {
     for (does, status, words) in [
         (Does::Panics, Status::Failed, "panics"),
         (Does::NeverEnds, Status::Timeout, "time was up"),
@@ -142,16 +142,16 @@ fn what_goes_wrong_inside_is_named_and_stops_nothing() {
         let inside: Vec<Arc<dyn Contender>> = vec![Arc::new(Wrong(does)), Arc::from(last)];
         let settings = Settings { inside, limit: Duration::from_secs(3), ..settings() };
         let measured = measured(case(Kind::Pool, "three-users"), &settings);
-        let record = of(&measured, "wrong");
+        let record = record_of(&measured, "wrong");
         assert_eq!(record.status, status, "{record:?}");
         assert!(record.why.as_ref().unwrap().contains(words), "{record:?}");
         assert_eq!(record.measures.error, None);
-        assert_eq!(of(&measured, "path-follower").status, Status::Solved);
+        assert_eq!(record_of(&measured, "path-follower").status, Status::Solved);
     }
 }
 
 #[test]
-fn records_profiles_pictures_and_pages() {
+fn writes_records_profiles_pictures_and_pages() {
     let mut records = Vec::new();
     for (kind, name) in
         [(Kind::Pool, "three-users"), (Kind::Whole, "random-5x2"), (Kind::PsDsf, "random-5x2")]

@@ -44,7 +44,7 @@ fn copying(folder: &Path, name: &str, text: &str) -> String {
 }
 
 #[test]
-fn programs_that_are_wrong_are_caught_and_named_and_stop_nothing() {
+fn wrong_programs_are_named_and_do_not_stop_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let case = case(Kind::MaxMinDrfh, "random-20x4");
     let scaled = answer(&case, |_, x| *x *= Rational::from((10_000_001, 10_000_000)));
@@ -118,7 +118,7 @@ fn programs_that_are_wrong_are_caught_and_named_and_stop_nothing() {
 }
 
 #[test]
-fn answers_that_are_none_are_named_and_stop_nothing() {
+fn unusable_answers_are_named_and_do_not_stop_the_run() {
     let folder = tempfile::tempdir().unwrap();
     let case = case(Kind::MaxMinDrfh, "random-5x2");
     let right = answer(&case, |_, _| ());
@@ -183,7 +183,7 @@ fn answers_that_are_none_are_named_and_stop_nothing() {
 }
 
 #[test]
-fn columns_of_a_linear_programme() {
+fn programs_may_answer_by_columns_of_a_linear_programme() {
     let one = |case: Case, command: &str| -> Record {
         run(case, &[("mine", command.to_owned())], Duration::from_secs(20)).records.remove(0)
     };
@@ -217,7 +217,7 @@ fn columns_of_a_linear_programme() {
 }
 
 #[test]
-fn a_program_without_a_place_for_its_answer_is_refused() {
+fn programs_without_an_answer_file_are_refused() {
     let parse = |text: &str| text.parse::<Outside>();
     assert_eq!(parse("mine"), Err(OutsideError::Form));
     assert_eq!(parse("=x {problem} {answer}"), Err(OutsideError::Form));

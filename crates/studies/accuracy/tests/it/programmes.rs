@@ -83,7 +83,7 @@ fn case(text: &str) -> Case {
     programmes::case(model.name.clone(), model)
 }
 
-fn of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
+fn record_of<'m>(measured: &'m Measured, contender: &str) -> &'m Record {
     measured.records.iter().find(|record| record.contender == contender).unwrap()
 }
 
@@ -106,11 +106,11 @@ fn contenders_are_compared_with_the_exact_optimum() {
         assert_eq!(programme.prices.is_some(), record.contender != "microlp", "{record:?}");
     }
     for name in ["highs-simplex", "microlp"] {
-        assert!(of(&measured, name).distance().unwrap() < 1e-14, "{name}");
+        assert!(record_of(&measured, name).distance().unwrap() < 1e-14, "{name}");
     }
     // The prices of both solvers have the signs of the minimised programme.
     for (name, most) in [("highs-simplex", 1e-12), ("clarabel", 1e-5)] {
-        let programme = of(&measured, name).measures.programme.as_ref().unwrap();
+        let programme = record_of(&measured, name).measures.programme.as_ref().unwrap();
         let prices = programme.prices.as_ref().unwrap();
         for violated in [&prices.dual_violation, &prices.complementarity].into_iter().flatten() {
             assert!(violated.by < most, "{name}: {prices:?}");
@@ -124,14 +124,14 @@ fn contenders_are_compared_with_the_exact_optimum() {
     let measured = crate::contenders::measured(programmes::case("opposite", opposite), &settings());
     assert_eq!(measured.reference.objective, Some("1963/20".parse().unwrap()));
     for name in ["highs-simplex", "microlp", "clarabel"] {
-        let record = of(&measured, name);
+        let record = record_of(&measured, name);
         assert!(record.distance().unwrap() < RIGHT, "{record:?}");
         assert!((record.claims.objective.unwrap() - 98.15).abs() < 1e-4, "{record:?}");
     }
 }
 
 #[test]
-fn programmes_without_an_optimum() {
+fn contenders_recognise_programmes_without_an_optimum() {
     for (text, is, contenders) in [
         (INFEASIBLE, ProgrammeStatus::Infeasible, &["highs-simplex", "clarabel", "microlp"][..]),
         (UNBOUNDED, ProgrammeStatus::Unbounded, &["highs-simplex", "clarabel", "microlp"]),
@@ -139,7 +139,7 @@ fn programmes_without_an_optimum() {
         let measured = measured(case(text), &settings());
         assert_eq!(measured.reference.programme_status(), Some(is));
         for name in contenders {
-            let record = of(&measured, name);
+            let record = record_of(&measured, name);
             assert_eq!((record.status, record.distance()), (Status::Solved, Some(0.0)), "{record:?}");
             assert!(!record.is_wrong_status(), "{record:?}");
         }
@@ -205,7 +205,7 @@ fn outside(text: &str, command: &str) -> Record {
 }
 
 #[test]
-fn programs_from_outside_write_solution_files() {
+fn external_programs_write_solution_files() {
     let writes =
         |lines: &str| outside(MIX, &format!("grep -q RANGES {{mps}} && printf '{lines}' > {{answer}}"));
     let right = writes("# status optimal\\nx 3.3\\ny 0.7\\nz 3.2\\n");
@@ -247,7 +247,7 @@ fn programs_from_outside_write_solution_files() {
 }
 
 #[test]
-fn programs_from_outside_read_a_relaxation_with_names_that_are_words() {
+fn external_programs_read_a_relaxation_with_safe_names() {
     let mut model = model(MIX);
     model.columns[0].name = "a b".to_owned();
     model.columns[1].is_integer = true;
@@ -286,7 +286,7 @@ fn a_saved_certificate_is_used_only_if_it_proves_the_optimum() {
 }
 
 #[test]
-fn every_contender_of_linear_programmes_solves_any() {
+fn every_contender_solves_any_linear_programme() {
     let taking = contenders::all().into_iter().filter(|one| one.takes(Kind::LinearProgramme));
     let methods: std::collections::BTreeSet<String> = taking.map(|one| one.method()).collect();
     let expected = ["clarabel", "highs-ipm", "highs-ipm-crossover", "highs-pdlp", "highs-simplex", "microlp"];

@@ -13,12 +13,12 @@ use evenhand_problem::number::{format, to_f64};
 use evenhand_problem::{Arithmetic, Constraints, Integer, Rational, RowKind, Sharing};
 use rug::ops::Pow;
 
-fn small() -> Vec<Case> {
+fn small_suite() -> Vec<Case> {
     suite::cases(Suite::Small, SEED).collect::<Result<_, _>>().unwrap()
 }
 
-fn named(kind: Kind, name: &str) -> (Case, Reference) {
-    let case = small().into_iter().find(|case| case.kind == kind && case.name == name).unwrap();
+fn case_and_reference(kind: Kind, name: &str) -> (Case, Reference) {
+    let case = small_suite().into_iter().find(|case| case.kind == kind && case.name == name).unwrap();
     let reference = references::of(&case).unwrap();
     (case, reference)
 }
@@ -27,7 +27,7 @@ fn named(kind: Kind, name: &str) -> (Case, Reference) {
 /// the reference.
 #[test]
 fn every_reference_has_a_certificate_that_the_kernel_accepts() {
-    for case in small() {
+    for case in small_suite() {
         let reference = references::of(&case).unwrap();
         let text = references::certificate(&case, &reference).unwrap().unwrap();
         let verdict = evenhand_exact::check_text(&text, case.problem().map(|_| case.kind.sharing()));
@@ -55,7 +55,7 @@ fn every_reference_has_a_certificate_that_the_kernel_accepts() {
 /// programmes proves that no allocation has more tasks.
 #[test]
 fn no_allocation_has_more_tasks() {
-    for case in small().into_iter().filter(|case| case.kind == Kind::Utilitarian) {
+    for case in small_suite().into_iter().filter(|case| case.kind == Kind::Utilitarian) {
         let problem = case.problem().unwrap();
         let constraints = Constraints::new(problem, Sharing::Rdm);
         let worth: Vec<Rational> = problem.users().iter().map(|user| user.weight().clone()).collect();
@@ -85,8 +85,8 @@ fn no_allocation_has_more_tasks() {
 }
 
 #[test]
-fn what_is_planted_is_the_optimum_and_nothing_near_it_is() {
-    let planted: Vec<Case> = small().into_iter().filter(|case| case.planted.is_some()).collect();
+fn planted_allocations_are_the_only_optimum_nearby() {
+    let planted: Vec<Case> = small_suite().into_iter().filter(|case| case.planted.is_some()).collect();
     assert!(planted.len() >= 10);
     for case in planted {
         let problem = case.problem().unwrap();
@@ -103,7 +103,7 @@ fn what_is_planted_is_the_optimum_and_nothing_near_it_is() {
 }
 
 #[test]
-fn the_limits_of_the_papers() {
+fn references_agree_with_limits_of_the_papers() {
     let near = |x: &Rational, p: u32, q: u32| to_f64(&(Rational::from(x * q) / p - 1u32).abs()) < 1e-70;
     for kind in [Kind::Pool, Kind::Njc] {
         let levels = |name: &str| named(kind, name).1.levels.unwrap();
@@ -129,7 +129,7 @@ fn the_limits_of_the_papers() {
 #[test]
 fn every_irrational_level_is_proven_to_a_hundred_digits() {
     let mut of_kind: BTreeMap<Kind, usize> = BTreeMap::new();
-    for case in small().into_iter().filter(|case| case.kind.is_sum()) {
+    for case in small_suite().into_iter().filter(|case| case.kind.is_sum()) {
         let reference = references::of(&case).unwrap();
         let Some((prices, _)) = &reference.proof else { continue };
         let (problem, allocation) = (case.problem().unwrap(), reference.allocation.unwrap());
@@ -200,9 +200,9 @@ fn enclosed(weight: &Rational, level: &Rational, alpha: &Rational) -> [Rational;
 
 /// Compares the reference with the mechanism's answer, which has its own gap and is computed in other steps.
 #[test]
-fn the_mechanism_agrees_where_newton_was_used() {
+fn references_by_newton_agree_with_the_mechanism() {
     let mut compared = 0;
-    for case in small().into_iter().filter(|case| case.kind.is_sum()) {
+    for case in small_suite().into_iter().filter(|case| case.kind.is_sum()) {
         let reference = references::of(&case).unwrap();
         let (Some(levels), true) = (reference.levels, reference.proof.is_some()) else { continue };
         let mechanism = registry::find(case.kind.mechanism().unwrap()).unwrap();
@@ -222,7 +222,7 @@ fn the_mechanism_agrees_where_newton_was_used() {
 #[test]
 fn the_bound_holds_far_from_the_limit() {
     let mut compared = 0;
-    for case in small().into_iter().filter(|case| case.kind.is_sum()) {
+    for case in small_suite().into_iter().filter(|case| case.kind.is_sum()) {
         let (problem, reference) = (case.problem().unwrap(), references::of(&case).unwrap());
         let Some((prices, _)) = &reference.proof else { continue };
         let (levels, allocation) = (reference.levels.unwrap(), reference.allocation.unwrap());
@@ -248,8 +248,8 @@ fn the_bound_holds_far_from_the_limit() {
 }
 
 #[test]
-fn what_proves_nothing_is_refused() {
-    let (case, reference) = named(Kind::Proportional, "random-5x2");
+fn evidence_that_proves_nothing_is_refused() {
+    let (case, reference) = case_and_reference(Kind::Proportional, "random-5x2");
     let problem = case.problem().unwrap();
     let (tasks, (prices, bound)) = (reference.allocation.unwrap().tasks, reference.proof.unwrap());
     let prove =

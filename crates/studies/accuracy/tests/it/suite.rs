@@ -15,7 +15,7 @@ fn cases(suite: Suite) -> Vec<Case> {
 /// With `EVENHAND_WRITE_DOCS=1` the hashes are written. References are computed only for problems without a line in
 /// the file, so delete the lines that should be computed again.
 #[test]
-fn problems_are_those_whose_hashes_are_committed() {
+fn problems_have_the_committed_hashes() {
     let all = cases(Suite::Full);
     if std::env::var_os("EVENHAND_WRITE_DOCS").is_some() {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/suite/suite.txt");
@@ -43,7 +43,7 @@ fn problems_are_those_whose_hashes_are_committed() {
 }
 
 #[test]
-fn references_of_the_small_suite_are_those_whose_hashes_are_committed() {
+fn references_of_the_small_suite_have_the_committed_hashes() {
     for case in cases(Suite::Small) {
         let reference = references::of(&case).unwrap();
         let committed = suite::hashes(case.kind, &case.name).map(|(_, reference)| reference);
@@ -52,7 +52,7 @@ fn references_of_the_small_suite_are_those_whose_hashes_are_committed() {
 }
 
 #[test]
-fn suites_are_as_large_as_they_say() {
+fn suites_have_their_stated_size() {
     for (suite, least) in [(Suite::Small, 30), (Suite::Full, 80)] {
         let all = cases(suite);
         assert_eq!(all.len(), suite::n_cases(suite));
@@ -74,7 +74,7 @@ fn suites_are_as_large_as_they_say() {
 }
 
 #[test]
-fn another_seed_makes_other_problems() {
+fn another_seed_generates_other_problems() {
     let made = |seed: u64| -> Vec<String> {
         suite::cases(Suite::Small, seed).map(|case| case.unwrap().sha256()).collect()
     };

@@ -23,7 +23,7 @@ fn settings(program: &str, script: &str) -> Settings {
 }
 
 #[test]
-fn processes_that_go_wrong_are_ended_and_named() {
+fn failing_processes_are_ended_and_named() {
     let folder = tempfile::tempdir().unwrap();
     let number = folder.path().join("number");
     let never = format!("echo $$ > '{}'; echo '\"Ready\"'; exec sleep 1000", number.display());
@@ -45,7 +45,7 @@ fn processes_that_go_wrong_are_ended_and_named() {
 }
 
 #[test]
-fn what_is_no_question_is_refused() {
+fn malformed_questions_are_refused() {
     for text in ["", "{}\n", "[]", "\"Ready\""] {
         assert!(Question::read(&mut text.as_bytes()).is_err(), "{text}");
     }

@@ -17,7 +17,7 @@ fn axiom<'a>(axioms: &'a [Audited], name: &str) -> &'a Audited {
 }
 
 #[test]
-fn a_broken_axiom_is_found_made_small_and_certified() {
+fn a_violated_axiom_is_found_shrunk_and_certified() {
     let found = audit(&settings("utilitarian"), |_| ()).unwrap();
     for name in ["envy-free", "sharing-incentive"] {
         let each = axiom(&found.axioms, name);
@@ -35,7 +35,7 @@ fn a_broken_axiom_is_found_made_small_and_certified() {
 
 /// Compares the proven table of guarantees with the results of audits.
 #[test]
-fn what_a_mechanism_guarantees_is_not_broken() {
+fn guaranteed_axioms_are_never_violated() {
     let mut held = 0;
     for name in ["drf", "drfh", "tsf", "asset", "utilitarian", "ps-dsf-tdm", "alpha", "fill"] {
         let mut settings = settings(name);
@@ -59,7 +59,7 @@ fn what_a_mechanism_guarantees_is_not_broken() {
 /// others, 2011), but not if demands may be 0. It is not resource monotone. The utilitarian mechanism is not
 /// strategy-proof.
 #[test]
-fn properties_of_mechanisms_are_refuted_where_they_fail() {
+fn properties_that_fail_are_refuted() {
     let probe = |name: &str| {
         let instances = 150;
         audit(&Settings { properties: Property::ALL.to_vec(), instances, ..settings(name) }, |_| ()).unwrap()
@@ -88,7 +88,7 @@ fn properties_of_mechanisms_are_refuted_where_they_fail() {
 }
 
 #[test]
-fn one_axiom_can_be_asked_for() {
+fn audits_can_be_restricted_to_one_axiom() {
     let request = Request { axiom: Axiom::MaxMin, parameters: Parameters::from(Some(Share::TaskShare)) };
     let found = audit(&Settings { requests: vec![request], ..settings("drfh") }, |_| ()).unwrap();
     let [each] = found.axioms.as_slice() else { panic!("{:?}", found.axioms) };
@@ -96,7 +96,7 @@ fn one_axiom_can_be_asked_for() {
 }
 
 #[test]
-fn the_same_settings_find_the_same() {
+fn the_same_settings_give_the_same_audit() {
     let one = settings("drfh");
     let pool = |threads| rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
     let found = |threads: usize| pool(threads).install(|| document(&one, &audit(&one, |_| ()).unwrap()));
@@ -106,7 +106,7 @@ fn the_same_settings_find_the_same() {
 }
 
 #[test]
-fn drawn_problems_are_problems() {
+fn drawn_problems_are_valid() {
     let size = Size { users: 6, classes: 6, resources: 6 };
     for number in 0..500 {
         let problem = Problem::new(draw(3, number, size)).unwrap_or_else(|error| panic!("{number}: {error}"));

@@ -58,7 +58,7 @@ fn the_documentation_has_the_matrix() {
 
 /// With `EVENHAND_WRITE_DOCS=1` the search first examines the problems that it has not examined yet.
 #[test]
-fn the_search_that_is_kept_is_over() {
+fn the_saved_search_is_complete() {
     LazyLock::force(&MATRIX);
     assert!(finds().is_complete());
 }
@@ -114,7 +114,7 @@ fn check_reference(reference: &str) {
 
 /// Checks that the kernel accepts the certificates of every counterexample, and that counterexamples are small.
 #[test]
-fn every_refuted_cell_has_its_certificates() {
+fn every_refuted_cell_has_certificates() {
     let mut refuted = 0;
     let claims = MATRIX.claims.iter().map(|judged| (claim_name(judged), &judged.cell));
     for (name, cell) in MATRIX.cells.iter().map(|cell| (with_name(cell), cell)).chain(claims) {
@@ -156,7 +156,7 @@ fn every_refuted_cell_has_its_certificates() {
 
 /// The contradicted claims: Table I of PS-DSF, its Theorem 3 with time slices, its Lemma 1, and section 4 of NJC.
 #[test]
-fn what_contradicts_the_papers_is_found() {
+fn contradictions_to_the_papers_are_found() {
     let contradicted = MATRIX.claims.iter().filter(|judged| judged.agrees() == Some(false));
     let found: BTreeSet<(&str, &str)> =
         contradicted.clone().map(|judged| (judged.claim.paper, judged.claim.mechanism)).collect();
@@ -182,7 +182,7 @@ fn what_contradicts_the_papers_is_found() {
 }
 
 #[test]
-fn a_search_goes_the_same_way_on_any_threads_and_after_a_stop() {
+fn a_search_does_not_depend_on_threads_or_interruptions() {
     let premises = Premises { positive: true, unlimited: true, everywhere: true, one_server: true };
     let settings = Settings { instances: 40, premises, ..Settings::default() };
     let run = |threads: usize, stops: bool| {
@@ -206,7 +206,7 @@ fn a_search_goes_the_same_way_on_any_threads_and_after_a_stop() {
 }
 
 #[test]
-fn small_problems_are_hardly_ever_there_twice() {
+fn small_problems_are_hardly_ever_repeated() {
     let all = small_problems(Premises::NONE);
     let hashes: BTreeSet<String> = all.iter().map(problem_sha256).collect();
     // The layers of small numbers overlap a little.
@@ -225,7 +225,7 @@ fn small_problems_are_hardly_ever_there_twice() {
 /// Tests every mechanism on a sample of all small problems, and on a sample of the small problems in which
 /// all levels are equal.
 #[test]
-fn nothing_that_is_proven_is_refuted_by_small_problems() {
+fn small_problems_refute_no_proven_cell() {
     let equal = Premises { positive: true, unlimited: true, everywhere: true, one_server: false };
     for (premises, every) in [(Premises::NONE, 97), (equal, 5)] {
         let some: Vec<Problem> = small_problems(premises).into_iter().step_by(every).collect();
@@ -241,7 +241,7 @@ fn nothing_that_is_proven_is_refuted_by_small_problems() {
 
 /// A theorem about some problems proves a cell if the premises imply these problems.
 #[test]
-fn premises_decide_what_is_proven() {
+fn premises_decide_which_cells_are_proven() {
     let state = |mechanism: &str, column: &str, premises: Premises| {
         let (mechanism, column) = (registry::find(mechanism).unwrap(), Column::parse(column).unwrap());
         known(mechanism, column, premises)
@@ -278,7 +278,7 @@ fn premises_decide_what_is_proven() {
 /// Tests the effect of `--positive` and `--unlimited` on the first mechanisms. Cells that only a demand of 0
 /// or limited tasks refute are no longer refuted. All other cells keep their states.
 #[test]
-fn options_leave_what_papers_suppose() {
+fn options_restrict_problems_to_premises_of_papers() {
     let first = ["drf", "drfh", "cdrf", "tsf"];
     let searched = |premises: Premises| {
         let mut progress = Progress::new(Settings { instances: 32, premises, ..Settings::default() });
@@ -375,7 +375,7 @@ fn a_state_of_another_version_is_merged_by_name() {
 
 /// A saved state with a false counterexample shows no counterexample, and its cell stays open.
 #[test]
-fn a_find_that_refutes_nothing_is_not_shown() {
+fn a_false_counterexample_is_not_shown() {
     let kept = include_str!("../../finds.json");
     let start = kept.find("{\"axiom\":\"sharing-incentive\",").unwrap();
     // The first match is the cell of `drfh`. In the forged problem, a single user has its fair share.

@@ -2,13 +2,13 @@
 
 use evenhand_audit::preemption::{Bounds, Case, Found, Step, document, search};
 
-fn found(shape: [u64; 3], most: [u64; 3]) -> Found {
+fn search_result(shape: [u64; 3], most: [u64; 3]) -> Found {
     let ([queues, resources, workloads], [amount, lendable, weight]) = (shape, most);
     search(Bounds { queues, resources, workloads, amount, lendable, weight }, 1_000_000, 0).unwrap()
 }
 
 #[test]
-fn the_example_goes_round() {
+fn the_example_preempts_in_a_cycle() {
     // In the case of examples/schedulers/kueue.json, queue a has workloads of 2 and 1 units. Queue b has
     // twice the weight of a, and a workload of 3 units.
     let jobs = vec![(0, vec![1]), (0, vec![2]), (1, vec![3])];
@@ -24,10 +24,10 @@ fn the_example_goes_round() {
 }
 
 #[test]
-fn the_smallest_that_goes_round() {
+fn finds_the_smallest_cycle_of_preemptions() {
     let mut searched = 0;
     let mut round = |shape, most| {
-        let found = found(shape, most);
+        let found = search_result(shape, most);
         assert!(found.is_all);
         println!("{shape:?} {most:?}: {} of {}", found.round(), found.cases());
         searched += found.cases();
@@ -62,7 +62,7 @@ fn the_smallest_that_goes_round() {
 }
 
 #[test]
-fn a_seed_finds_the_same() {
+fn a_seed_determines_the_search() {
     let bounds = Bounds { queues: 3, resources: 2, workloads: 4, amount: 3, lendable: 6, weight: 2 };
     let search = |seed| search(bounds, 2_000, seed).unwrap();
     let found = search(7);

@@ -95,7 +95,7 @@ mod tests {
 
     /// Tests random fractions, and fractions that differ little from those of the assignment.
     #[test]
-    fn the_global_greedy_assignment_is_its_only_maximum() {
+    fn the_global_greedy_assignment_is_the_only_maximum() {
         let (problem, fluid) = admission::example().unwrap();
         let loads = problem.loads().iter().map(|load| load.to_f64()).collect();
         let function = Lyapunov::new(&fluid, loads);

@@ -76,7 +76,7 @@ fn columns_are_generated() {
 
 /// All columns are present from the beginning, since each group may run on few classes.
 #[test]
-fn no_column_is_left_out() {
+fn all_columns_are_present_from_the_beginning() {
     let cluster = Cluster { users: 500, classes: 30, eligibility: Eligibility::Zones, ..CLUSTER };
     for seed in [4, 5] {
         assert_same(&cluster.problem(&mut Noise::new(seed)));
@@ -148,7 +148,7 @@ fn keys_end_at_the_same_level() {
 
 /// With demands of 0, blocks do not leave together with their classes.
 #[test]
-fn demands_may_be_zero() {
+fn demands_of_zero_are_solved() {
     for seed in [8, 9] {
         assert_same(&Cluster { users: 250, zero: 20, ..CLUSTER }.problem(&mut Noise::new(seed)));
     }
@@ -157,7 +157,7 @@ fn demands_may_be_zero() {
 /// Blocks of few groups are solved before the programme of all users, and all levels are the same
 /// as without blocks.
 #[test]
-fn blocks_of_few_are_found_first() {
+fn small_blocks_are_solved_first() {
     // `found[k]`: the number of blocks with `k` groups. `found[9]` also counts larger blocks.
     let mut found = [0; 10];
     for seed in 50..350 {
@@ -227,7 +227,7 @@ fn some_are_cramped(noise: &mut Noise, are_finite: bool, have_zeros: bool) -> Pr
 
 /// A basis that is not a vertex of the programme, or is far from the optimal one, costs only more steps.
 #[test]
-fn bad_bases_do_no_harm() {
+fn bad_bases_do_not_change_the_level() {
     let problem = CLUSTER.problem(&mut Noise::new(10));
     let expected = level(&problem, None);
     let elsewhere = |part: &Part<'_>, mut basis: FirstBasis| {
@@ -259,7 +259,7 @@ fn bad_bases_do_no_harm() {
 /// Programmes with few placements, or with numbers that doubles cannot represent, are left to
 /// simplex steps.
 #[test]
-fn simplex_steps_do_what_is_small_or_out_of_range() {
+fn small_or_extreme_programmes_are_left_to_simplex_steps() {
     let is_left = |problem: &Problem| {
         let share = Share::Dominant.coefficients(problem).expect("the share applies");
         let constraints = Constraints::new(problem, Sharing::Rdm);

@@ -95,7 +95,7 @@ fn the_basis_is_optimal() {
 /// Three of four classes have free memory, and only their processors have a price. A group on one of these three
 /// classes may use all three.
 #[test]
-fn many_may_be_on_several_classes() {
+fn indifferent_groups_use_several_classes() {
     let amounts = |amounts: [u64; 2]| {
         ["cpu", "memory"].map(str::to_owned).into_iter().zip(amounts.map(Rational::from)).collect::<Vec<_>>()
     };
@@ -121,7 +121,7 @@ fn many_may_be_on_several_classes() {
 /// Fixed levels beyond the capacity have no basis, and neither have numbers that doubles cannot
 /// represent. The search ends in both cases.
 #[test]
-fn what_has_no_place_has_no_basis() {
+fn infeasible_levels_have_no_basis() {
     let cluster = Cluster {
         users: 200,
         classes: 4,

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn roots_of_powers_enclose() {
+    fn bounds_enclose_roots_of_powers() {
         for (numerator, denominator) in [(1, 3), (7, 1), (999_999_937, 4), (1, 4_000_000_000)] {
             let base = quotient(numerator, denominator);
             for (power, index) in [(1, 1), (1, 2), (3, 2), (7, 10), (2, 1), (999, 1000), (1000, 7)] {
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_rational_is_exact() {
+    fn rational_roots_are_exact() {
         let base = quotient(9, 16);
         for towards in [Towards::Zero, Towards::Infinity] {
             let root = Rounded::new(&base, towards).power(3, towards).root(2, towards);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn short_numbers_stay_on_their_side() {
+    fn short_numbers_are_rounded_in_the_stated_direction() {
         let third = quotient(1, 3);
         let of = |towards| Rounded::new(&third, towards).short(8, towards).to_quotient();
         assert!(of(Towards::Zero) < third && third < of(Towards::Infinity));
