@@ -1,11 +1,12 @@
 //! Writes the results of simulations as a page, and draws their pictures.
 
+use evenhand_problem::number::to_f64;
 use evenhand_problem::{Problem, User};
 use evenhand_simulate::{Run, SIZES, Simulated, Summary, series};
 use serde_json::{Map, Value, json};
 
 use crate::page::Page;
-use crate::plot::{Axis, Figure, Plot, Series};
+use crate::plot::{Axis, Figure, LineStyle, Plot, Series};
 use crate::table::{Cell, Table};
 use crate::text::{double, few, percent_of};
 
@@ -180,8 +181,39 @@ pub fn simulation_series(problem: &Problem, run: &Run) -> Option<Figure> {
     if problem.n_users() <= MOST_LINES {
         let users = problem.users().iter().map(|user| user.name()).collect();
         plots.push(plot("global dominant share", lines(users, &series.shares)));
+        plots.extend(
+            series
+                .usage
+                .map(|usage| plot("part of all past usage", of_usage(problem, &series.times, &usage))),
+        );
     }
     Some(Figure { title: problem.name().to_owned(), plots, columns: 1 })
+}
+
+/// Returns the lines of past usage: for each user its part of the past usage of all users, and dashed its part of all
+/// weights. A policy by usage serves the users below their dashed lines first.
+fn of_usage(problem: &Problem, times: &[f64], usage: &[Vec<f64>]) -> Vec<Series> {
+    let all = |row: usize| usage.iter().map(|of| of[row]).sum::<f64>();
+    let part = |of: &[f64], row: usize| if all(row) > 0.0 { of[row] / all(row) } else { f64::NAN };
+    let weights: Vec<f64> = problem.users().iter().map(|user| to_f64(user.weight())).collect();
+    let sum: f64 = weights.iter().sum();
+    let line = |(n, of): (usize, &Vec<f64>)| {
+        let points = times.iter().enumerate().map(|(row, time)| (*time, part(of, row))).collect();
+        Series::line(problem.users()[n].name(), points)
+    };
+    let mut lines: Vec<Series> = usage.iter().enumerate().map(line).collect();
+    // Users of one weight share a dashed line.
+    let mut known: Vec<f64> = Vec::new();
+    for weight in weights {
+        if !known.contains(&weight) {
+            known.push(weight);
+            let name = format!("weight {weight} of {sum}");
+            let ends = times.first().into_iter().chain(times.last());
+            let points = ends.map(|time| (*time, weight / sum)).collect();
+            lines.push(Series::new(name, points).without_marks(LineStyle::Dashed));
+        }
+    }
+    lines
 }
 
 /// Returns the plot of the distribution of completion times. Returns `None` if no job is done.

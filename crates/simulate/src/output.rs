@@ -152,10 +152,11 @@ fn means(simulated: &Simulated, summaries: &[Summary]) -> Value {
 /// Returns the series of a run as CSV.
 ///
 /// The columns are `time`, the utilisation of every resource, the numbers of running and waiting tasks, the number of
-/// servers (only if servers come and go), and the global dominant share of every user.
+/// servers (only if servers come and go), the global dominant share of every user, and the decayed past usage of every user
+/// (only if the policy orders users by past usage).
 #[must_use]
 pub fn series_csv(problem: &Problem, run: &Run) -> String {
-    let cells = (problem.n_users() + problem.n_resources() + 4) as u64 * run.rows.len() as u64;
+    let cells = (2 * problem.n_users() + problem.n_resources() + 4) as u64 * run.rows.len() as u64;
     room(CELL_OF_TEXT * cells, "the table of the series");
     let columns = columns(problem, run);
     let names: Vec<_> = columns.iter().map(|(name, _)| Medium::Csv.show(name)).collect();
@@ -232,6 +233,9 @@ fn columns(problem: &Problem, run: &Run) -> Vec<(String, Column)> {
     for (user, shares) in problem.users().iter().zip(series.shares) {
         columns.push((format!("share of {}", user.name()), Column::Numbers(shares)));
     }
+    for (user, usage) in problem.users().iter().zip(series.usage.into_iter().flatten()) {
+        columns.push((format!("past usage of {}", user.name()), Column::Numbers(usage)));
+    }
     columns
 }
 
@@ -245,6 +249,9 @@ pub struct SeriesOfRun {
     pub utilisation: Vec<Vec<f64>>,
     /// The global dominant share of a user, not divided by the weight, indexed by user and then by row.
     pub shares: Vec<Vec<f64>>,
+    /// The decayed past usage of a user, indexed by user and then by row. `None` unless the policy orders users by past
+    /// usage.
+    pub usage: Option<Vec<Vec<f64>>>,
 }
 
 /// Returns the series of a run, column by column.
@@ -258,6 +265,11 @@ pub fn series(problem: &Problem, run: &Run) -> SeriesOfRun {
         times: run.rows.iter().map(|row| row.time).collect(),
         utilisation: vec![Vec::with_capacity(run.rows.len()); problem.n_resources()],
         shares: vec![Vec::with_capacity(run.rows.len()); problem.n_users()],
+        usage: run.usage.is_some().then(|| {
+            let of_user =
+                |n: usize| run.rows.iter().map(|row| row.usage.get(n).copied().unwrap_or(0.0)).collect();
+            (0..problem.n_users()).map(of_user).collect()
+        }),
     };
     for row in &run.rows {
         let used = amounts.used(row.running.iter().map(|tasks| *tasks as f64));

@@ -75,7 +75,12 @@ pub struct Row {
     pub waiting: u64,
     /// The present servers, or `None` if servers do not come and go.
     pub there: Option<There>,
+    /// The decayed past usage of each user. Empty unless the policy orders users by past usage.
+    pub usage: Vec<f64>,
 }
+
+/// Returns the decayed past usage of each user at a time, or `None` if the policy does not order users by usage.
+pub type UsageAt<'a> = &'a dyn Fn(f64) -> Option<Vec<f64>>;
 
 /// The servers that are present at one time.
 #[derive(Debug, Clone, PartialEq)]
@@ -114,7 +119,7 @@ struct Changing {
 }
 
 words!(Tasks { submitted, started, completed, withdrawn, preempted, evicted });
-words!(Row { time, running, waiting, there });
+words!(Row { time, running, waiting, there, usage });
 words!(Changing { now, since, integrals, least, most });
 
 impl Words for Option<There> {
@@ -207,9 +212,12 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
-    pub fn new(n_users: usize, resources: usize, every: Option<f64>) -> Self {
-        // A row has a number for every user and, if servers change, a number for every resource.
-        let row = size_of::<Row>() + size_of::<u64>() * n_users + size_of::<f64>() * resources;
+    /// Creates a recorder. If `has_usage`, rows have the past usage of users.
+    pub fn new(n_users: usize, resources: usize, every: Option<f64>, has_usage: bool) -> Self {
+        // A row has a number for every user, a second one for past usage, and, if servers change, a number for
+        // every resource.
+        let of_users = if has_usage { 2 * n_users } else { n_users };
+        let row = size_of::<Row>() + size_of::<u64>() * of_users + size_of::<f64>() * resources;
         Self {
             row_bytes: row as u64,
             memory: Growing::new("the series"),
@@ -286,7 +294,8 @@ impl Recorder {
         self.before = from.read::<Vec<Changing>>()?.pop();
         self.last = from.read()?;
         Reader::check([self.tasks.len(), self.integral.len(), self.since.len()] == [users; 3])?;
-        Reader::check(self.rows.iter().all(|row| row.running.len() == users))?;
+        let is_complete = |row: &Row| row.running.len() == users && [0, users].contains(&row.usage.len());
+        Reader::check(self.rows.iter().all(is_complete))?;
         for tasks in &self.tasks {
             let counts = tasks.counts().ok_or_else(Reader::damaged)?;
             self.submitted = self.submitted.saturating_add(tasks.submitted);
@@ -310,7 +319,7 @@ impl Recorder {
 
     /// Adds the rows of all times before `time`. The state does not change up to that time. Returns whether
     /// the limit on rows allows all these rows.
-    pub fn advance(&mut self, time: f64) -> bool {
+    pub fn advance(&mut self, time: f64, usage_at: UsageAt<'_>) -> bool {
         let Some(every) = self.every else { return true };
         self.need_rows(time);
         loop {
@@ -321,15 +330,16 @@ impl Recorder {
             if self.rows.len() >= MAX_ROWS {
                 return false;
             }
-            self.row(next);
+            self.row(next, usage_at);
         }
     }
 
-    fn row(&mut self, time: f64) {
+    fn row(&mut self, time: f64, usage_at: UsageAt<'_>) {
         charge(self.tasks.len() as u64, "the series");
+        let usage = usage_at(time).unwrap_or_default();
         let running = self.tasks.iter().map(Tasks::running).collect();
         let waiting = self.tasks.iter().map(Tasks::waiting).sum();
-        self.rows.push(Row { time, running, waiting, there: self.there.now.clone() });
+        self.rows.push(Row { time, running, waiting, there: self.there.now.clone(), usage });
     }
 
     fn settle(&mut self, user: usize, time: f64) {
@@ -430,7 +440,7 @@ impl Recorder {
     }
 
     /// Ends the recording. Returns for each user the integral over time of its running tasks in the run.
-    pub fn finish(&mut self, time: f64) -> Vec<f64> {
+    pub fn finish(&mut self, time: f64, usage_at: UsageAt<'_>) -> Vec<f64> {
         for (n, tasks) in self.tasks.iter().enumerate() {
             self.integral[n] += tasks.running() as f64 * (time - self.since[n]);
         }
@@ -438,7 +448,7 @@ impl Recorder {
             && point(self.rows.len(), every) <= time
             && self.rows.len() < MAX_ROWS
         {
-            self.row(point(self.rows.len(), every));
+            self.row(point(self.rows.len(), every), usage_at);
         }
         std::mem::take(&mut self.integral)
     }

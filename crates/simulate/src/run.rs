@@ -182,7 +182,8 @@ impl<'a> Simulation<'a> {
             return Err(SimulateError::TooManyRows { every, horizon, limit: MAX_ROWS });
         }
         let resources = problem.n_resources();
-        let mut recorder = Recorder::new(problem.n_users(), resources, settings.every);
+        let has_usage = scheduler.usage_at(0.0).is_some();
+        let mut recorder = Recorder::new(problem.n_users(), resources, settings.every, has_usage);
         if let Some(horizon) = settings.horizon {
             recorder.need_rows(horizon);
         }
@@ -280,10 +281,10 @@ impl<'a> Simulation<'a> {
                 self.recorder.last
             }
         };
-        self.scheduler.set_time(end);
-        let usage = self.scheduler.usage();
+        let scheduler = &*self.scheduler;
+        let usage = scheduler.usage_at(end);
         let history = self.recorder.history(end);
-        let task_time = self.recorder.finish(end);
+        let task_time = self.recorder.finish(end, &|time| scheduler.usage_at(time));
         let there = self.recorder.there_over_time(end);
         Ok(Some(Run {
             seed: self.settings.seed,
@@ -469,7 +470,8 @@ impl<'a> Simulation<'a> {
     fn advance(&mut self, time: f64) -> Result<(), SimulateError> {
         let every = self.settings.every.unwrap_or(f64::INFINITY);
         let too_many = SimulateError::TooManyRows { every, horizon: time, limit: MAX_ROWS };
-        if self.recorder.advance(time) { Ok(()) } else { Err(too_many) }
+        let scheduler = &*self.scheduler;
+        if self.recorder.advance(time, &|time| scheduler.usage_at(time)) { Ok(()) } else { Err(too_many) }
     }
 
     fn end(&mut self, task: &Running, now: f64) {

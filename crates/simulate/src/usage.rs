@@ -345,9 +345,14 @@ impl Scheduler for ByUsage<'_> {
         self.now = time;
     }
 
-    fn usage(&mut self) -> Option<Vec<f64>> {
-        (0..self.usage.len()).for_each(|n| self.settle(n));
-        Some(self.usage.iter().map(|usage| usage.total).collect())
+    fn usage_at(&self, time: f64) -> Option<Vec<f64>> {
+        // Copies are settled: a sum that is split at further times would be rounded differently.
+        let at_time = |usage: &Usage| {
+            let mut usage = usage.clone();
+            usage.settle(self.law, time);
+            usage.total
+        };
+        Some(self.usage.iter().map(at_time).collect())
     }
 
     fn fill(&mut self, placed: &mut Vec<(u32, u32)>) -> Result<(), MechanismError> {

@@ -99,20 +99,30 @@ impl Due {
     }
 }
 
-/// Returns the same amounts as [`Due::new`] without evidence, which takes less time.
-///
-/// # Errors
-/// The errors of [`Due::new`].
-pub(crate) fn amounts_alone(queues: &Queues<'_>, rule: Option<Rule>) -> Result<Vec<Vector>, ClusterError> {
-    let settings = Settings { rule, ..Settings::default() };
-    if let Some(entitlements) = tree::entitlements(queues.problem, &settings)? {
-        return Ok(amounts(queues, &entitlements));
+/// Fair shares without evidence, which take less time than [`Due::new`].
+pub(crate) struct Unproven {
+    /// The fair shares, by queue and resource.
+    pub amounts: Vec<Vector>,
+    /// The tasks whose usage is the fair shares. `None` if the rule divides each resource separately.
+    pub tasks: Option<Allocation>,
+}
+
+impl Unproven {
+    /// Computes the same fair shares as [`Due::new`].
+    ///
+    /// # Errors
+    /// The errors of [`Due::new`].
+    pub fn new(queues: &Queues<'_>, rule: Option<Rule>) -> Result<Self, ClusterError> {
+        let settings = Settings { rule, ..Settings::default() };
+        if let Some(entitlements) = tree::entitlements(queues.problem, &settings)? {
+            return Ok(Self { amounts: amounts(queues, &entitlements), tasks: None });
+        }
+        let Evidence::Filling { tasks, .. } = tree::filling(queues.problem)? else {
+            return Err(ClusterError::Change("the filling has no tasks".to_owned()));
+        };
+        let allocation = Allocation { tasks, ..Allocation::default() };
+        Ok(Self { amounts: queues.held(&allocation.totals()), tasks: Some(allocation) })
     }
-    let Evidence::Filling { tasks, .. } = tree::filling(queues.problem)? else {
-        return Err(ClusterError::Change("the filling has no tasks".to_owned()));
-    };
-    let allocation = Allocation { tasks, ..Allocation::default() };
-    Ok(queues.held(&allocation.totals()))
 }
 
 /// Returns the evidence for amounts of a rule that divides each resource separately. The kernel requires the conditions

@@ -15,7 +15,7 @@ use evenhand_problem::snapshot::Snapshot;
 use evenhand_problem::{Problem, Rational};
 use serde_json::{Value, json};
 
-use crate::due::{Due, amounts_alone, by_rule};
+use crate::due::{Due, Unproven, by_rule};
 use crate::error::ClusterError;
 use crate::queues::{Kind, Queue, Queues, Vector};
 use crate::rooms::Rooms;
@@ -341,7 +341,7 @@ impl<'p> Curves<'p> {
         if !self.known.contains_key(value) {
             self.values_left = self.values_left.saturating_sub(1);
             let problem = self.changed(setting, value)?;
-            let amounts = amounts_alone(&Queues::new(&problem, self.rules), self.rule)?;
+            let amounts = Unproven::new(&Queues::new(&problem, self.rules), self.rule)?.amounts;
             self.known.insert(value.clone(), amounts);
         }
         Ok(self.known.get(value).map_or(&[], Vec::as_slice))

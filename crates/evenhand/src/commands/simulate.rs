@@ -306,7 +306,13 @@ fn write(run_folder: &mut RunFolder<'_>, simulated: &Simulated, form: &str) -> R
             } else {
                 run_folder.save(seed, "series.csv", simulate::series_csv(problem, run))?;
             }
-            let says = "Use of each resource, and the dominant shares of users, over time";
+            let says = match run.usage {
+                Some(_) => {
+                    "Use of each resource, the dominant shares of users, and their parts of past usage with their parts of \
+                     the weights (dashed), over time"
+                }
+                None => "Use of each resource, and the dominant shares of users, over time",
+            };
             run_folder.picture(run.seed, "series.svg", figure.to_svg(), says)?;
         }
         if let Some(plot) = report::simulation_completion(run) {

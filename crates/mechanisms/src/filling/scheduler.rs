@@ -76,9 +76,9 @@ pub trait Scheduler {
     /// Sets the time of the following calls. Only schedulers whose order depends on time use the value.
     fn set_time(&mut self, _time: f64) {}
 
-    /// Returns the decayed past usage of each user at the time that was set last, or `None` if the scheduler
-    /// does not order users by usage.
-    fn usage(&mut self) -> Option<Vec<f64>> {
+    /// Returns the decayed past usage of each user at a time that is not before the time that was set last, as if
+    /// nothing happened until then. Returns `None` if the scheduler does not order users by usage.
+    fn usage_at(&self, _time: f64) -> Option<Vec<f64>> {
         None
     }
 

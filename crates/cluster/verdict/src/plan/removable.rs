@@ -10,11 +10,11 @@ use evenhand_problem::{Allocation, Placement, Problem, Rational};
 
 use super::capacity;
 use super::packing::{Lot, Room, pack_exactly, room_under_limits};
-use crate::due::{Due, by_rule};
+use crate::due::{Unproven, by_rule};
 use crate::error::ClusterError;
 use crate::queues::{Queues, Vector, gang};
 use crate::rooms::{Bound, Rooms};
-use crate::servers::{Place, Servers, placed};
+use crate::servers::{Place, Server, Servers, placed};
 use crate::starts::{Answer, Standing};
 use crate::task_rules::TaskRules;
 use crate::verdict::Excess;
@@ -26,8 +26,9 @@ const MOST_EMPTY: u64 = 10_000;
 const MOST_TARGETS: usize = 256;
 /// The largest number of steps of all exact searches.
 const STEPS: u64 = 1_000_000;
-/// The largest number of exact searches. Each search copies the cluster.
-const MOST_SEARCHES: usize = 300;
+/// The largest number of exact searches. Each search takes about a millisecond on servers with free capacity for some
+/// hundred tasks.
+const MOST_SEARCHES: usize = 3_000;
 /// The largest number of times that fair shares are computed on a small cluster. On larger clusters they are
 /// computed less often.
 const MOST_JUDGED: usize = 400;
@@ -171,7 +172,7 @@ impl Numbers {
     ) -> Result<Self, ClusterError> {
         let problem = &by_rule(problem, rule)?.unwrap_or_else(|| problem.clone());
         let queues = Queues::new(problem, rules);
-        let due = Due::new(&queues, rule)?;
+        let due = Unproven::new(&queues, rule)?;
         let rooms = Rooms::new(problem, allocation, |n| rules.admitted(n));
         let totals = rooms.totals();
         // If the last server of a class goes, users of this class no longer count as waiting. The users that wait today
@@ -198,10 +199,10 @@ impl Numbers {
         };
         let lack =
             (0..problem.n_users()).map(|n| if has_groups { lack(n) } else { Rational::new() }).collect();
-        let claims = due.certificate().map(|of| &of.claims);
-        let guarantees =
-            claims.and_then(|of| of.iter().find(|of| of.axiom == evenhand_exact::Axiom::Guarantees));
-        let can_be_met = guarantees.and_then(|claim| claim.holds);
+        // The comparison needs this number only if all guarantees can be met today.
+        let is_needed = before.is_none_or(|before| before.can_be_met == Some(true));
+        let meets_all = |rooms: &Rooms<'_>| (0..problem.n_users()).all(|n| rooms.lack(n).is_zero());
+        let can_be_met = due_rooms.as_ref().filter(|_| is_needed).map(meets_all);
         let exceeded = rooms.excesses().into_iter().filter_map(|excess| match excess {
             Excess::Bound { bound, used, most, .. } => Some((bound, used - most)),
             _ => None,
@@ -399,6 +400,37 @@ impl<'p> Search<'_, 'p> {
         self.targets[n] = Some((list.into_iter().map(|(_, at)| at).collect(), is_whole));
     }
 
+    /// Returns the other servers with free capacity for one of these tasks. Returns `None` if there are too many such
+    /// servers.
+    fn servers_with_room(&self, from: At, tasks: &[(usize, u64)]) -> Option<BTreeSet<At>> {
+        let mut servers = BTreeSet::new();
+        for (n, _) in tasks {
+            let (list, _) = self.targets[*n].as_ref().filter(|(_, is_whole)| *is_whole)?;
+            servers.extend(list.iter().filter(|at| **at != from && !self.removed.contains(*at)));
+        }
+        Some(servers)
+    }
+
+    /// Returns `false` if the free capacity of all servers together is too small for the tasks of a server. Only servers
+    /// with free capacity for one of the tasks count.
+    fn can_have_room(&self, from: At, tasks: &[(usize, u64)]) -> bool {
+        let Some(servers) = self.servers_with_room(from, tasks) else { return true };
+        let problem = self.standing.problem;
+        let mut left = vec![Rational::new(); problem.n_resources()];
+        for (n, x) in tasks {
+            let lot = self.lot(*n, *x, from.0);
+            for (r, left) in left.iter_mut().enumerate() {
+                *left -= lot.least_demand(problem, r) * *x;
+            }
+        }
+        for (class, at) in servers {
+            let free = &self.standing.servers.classes[class][at].free;
+            let positive = left.iter_mut().zip(free).filter(|(_, free)| **free > 0);
+            positive.for_each(|(left, free)| *left += free);
+        }
+        left.iter().all(|left| *left >= 0)
+    }
+
     /// Moves all tasks of a server to other servers. If `is_trial`, the moves are undone at once.
     ///
     /// # Errors
@@ -424,6 +456,9 @@ impl<'p> Search<'_, 'p> {
         });
         for (n, _) in &order {
             self.targets_of(*n);
+        }
+        if !self.can_have_room(from, &tasks) {
+            return Err(Some(Reason::NoRoom));
         }
         self.removed.insert(from);
         // All tasks leave first, so that limits on classes no longer count them.
@@ -498,7 +533,8 @@ impl<'p> Search<'_, 'p> {
         // If the tasks of a single user do not fit, no search is needed.
         for (n, x) in tasks {
             let mut left = *x;
-            for to in self.all_servers(*n) {
+            let of_list = self.targets[*n].as_ref().filter(|(_, is_whole)| *is_whole);
+            for to in of_list.map_or_else(|| self.all_servers(*n), |(list, _)| list.clone()) {
                 left -= self.room(*n, from.0, to, left);
                 if left == 0 {
                     break;
@@ -515,11 +551,21 @@ impl<'p> Search<'_, 'p> {
         }
         self.searches -= 1;
         let lots: Vec<Lot> = tasks.iter().map(|(n, x)| self.lot(*n, *x, from.0)).collect();
-        let mut trial = self.standing.clone();
-        for (class, at) in &self.removed {
-            trial.servers.classes[*class][*at].free.iter_mut().for_each(|free| *free = Rational::from(-1));
-        }
-        match pack_exactly(&trial, &lots, &mut self.steps) {
+        // The search sees only servers with free capacity for one of the tasks.
+        let with_room = self.servers_with_room(from, tasks);
+        let is_seen = |at: &At| match &with_room {
+            Some(servers) => servers.contains(at),
+            None => !self.removed.contains(at),
+        };
+        let of_class = |class: usize| -> Vec<Server> {
+            let servers = self.standing.servers.classes[class].iter().enumerate();
+            servers.filter(|(at, _)| is_seen(&(class, *at))).map(|(_, server)| server.clone()).collect()
+        };
+        let seen = (0..problem.n_servers()).map(of_class).collect();
+        let all = std::mem::replace(&mut self.standing.servers.classes, seen);
+        let found = pack_exactly(&self.standing, &lots, &mut self.steps);
+        self.standing.servers.classes = all;
+        match found {
             Room::No => Err(Some(Reason::NoRoom)),
             Room::NotKnown => Err(None),
             Room::Yes(placed) => {
