@@ -134,9 +134,9 @@ fn rounding_is_distinguished_from_violation() {
     for (x, least, tolerance, is_accepted) in
         [("9.9999996", "3.4e-8", "1e-7", true), ("9.9996", "3.4e-5", "1e-4", false)]
     {
-        let said = examine(x, "1e-9").ends_with(1).stdout;
+        let output_text = examine(x, "1e-9").ends_with(1).stdout;
         // The verdict states the least tolerance. The axiom holds at this tolerance.
-        assert!(said.contains(&format!("VIOLATED at 1e-9; holds from {least} ")), "{said}");
+        assert!(output_text.contains(&format!("VIOLATED at 1e-9; holds from {least} ")), "{output_text}");
         examine(x, least).ends_with(0);
         let sentences = [
             "This is a solver's rounding rather than a violation".to_owned(),
@@ -153,11 +153,11 @@ fn rounding_is_distinguished_from_violation() {
         folder.run(&["check", "c.json"]).ends_with(if is_accepted { 0 } else { 1 });
         folder.run(&["check", "c.json", "--max-tolerance", tolerance]).ends_with(0);
     }
-    let said = examine("8", "1e-9").ends_with(1).stdout;
-    assert!(said.contains("This is a violation, not a solver's rounding"), "{said}");
-    assert!(said.contains("VIOLATED at 1e-9; holds from 0.17 "), "{said}");
+    let output_text = examine("8", "1e-9").ends_with(1).stdout;
+    assert!(output_text.contains("This is a violation, not a solver's rounding"), "{output_text}");
+    assert!(output_text.contains("VIOLATED at 1e-9; holds from 0.17 "), "{output_text}");
     // max-min is not examined, because the command names no share.
-    assert!(!said.contains("max-min"), "{said}");
+    assert!(!output_text.contains("max-min"), "{output_text}");
 }
 
 #[test]

@@ -109,7 +109,7 @@ fn rules_determine_fair_shares() {
         folder.run(&["check", "c.json"]).ends_with(0);
     }
     // The default rule is the rule of the scheduler.
-    let volcano = with(&CLUSTER.replace("\"kubernetes\"", "\"volcano\""));
+    let volcano = folder_with_snapshot(&CLUSTER.replace("\"kubernetes\"", "\"volcano\""));
     let found = volcano.run(&["verdict", "snap.json", "--format", "json"]).ends_with(1).json();
     assert_eq!(found["rule"], "volcano");
     folder.run(&["verdict", "snap.json", "--rule", "fairest"]).fails_with(2, "fairest");

@@ -111,7 +111,7 @@ fn refuses_wrong_options_and_states() {
         let run = folder.run(&joined(&["hunt"], options)).ends_with(2);
         assert!(run.error_line().starts_with("error: "), "{options:?}: {run:?}");
     }
-    folder.run(&with(&LOCAL, &["--steps", "800", "--resume", "s.json"])).ends_with(0);
+    folder.run(&joined(&LOCAL, &["--steps", "800", "--resume", "s.json"])).ends_with(0);
     // The options differ from those of the saved hunt.
     let run =
         folder.run(&joined(&LOCAL, &["--steps", "800", "--resume", "s.json", "--seed", "1"])).ends_with(2);

@@ -121,7 +121,10 @@ fn results_have_pictures() {
 fn polish_adds_an_exact_answer_to_the_given_one() {
     let folder = Folder::with(ANYWHERE);
     // The given allocation has the rounding errors of a solver, and a different placement.
-    given(&folder, &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}));
+    write_allocation(
+        &folder,
+        &json!({"a": {"s": 4.0000003, "t": 5.9999998}, "b": {"s": 5.9999997, "t": 4.0000002}}),
+    );
     let polish = ["certify", "problem.json", "given.json", "--axiom", "pareto-optimal", "--polish"];
     let out = ["--polish-output", "p.json", "--format", "json", "--tolerance", "1e-6"];
     for mechanism in ["drfh", "proportional"] {
@@ -138,10 +141,14 @@ fn polish_adds_an_exact_answer_to_the_given_one() {
         let axiom = if mechanism == "drfh" { "max-min:drfh" } else { "proportional:1" };
         folder.run(&["certify", "problem.json", "p.json", "--axiom", axiom]).ends_with(0);
     }
-    let said = folder.run(&[&polish[..], &["drfh", "--tolerance", "1e-6"]].concat()).ends_with(0).stdout;
-    assert!(said.contains("drfh: the nearest exact answer changes the tasks of `a` most"), "{said}");
+    let output_text =
+        folder.run(&[&polish[..], &["drfh", "--tolerance", "1e-6"]].concat()).ends_with(0).stdout;
+    assert!(
+        output_text.contains("drfh: the nearest exact answer changes the tasks of `a` most"),
+        "{output_text}"
+    );
     // The polished answer differs from the given allocation only as far as necessary.
-    given(&folder, &json!({"a": {"s": 3, "t": 7}, "b": {"s": 7, "t": 3}}));
+    write_allocation(&folder, &json!({"a": {"s": 3, "t": 7}, "b": {"s": 7, "t": 3}}));
     let found = folder.run(&[&polish[..], &["drfh", "--format", "json"]].concat()).ends_with(0).json();
     assert_eq!(
         found["polished"],

@@ -52,8 +52,8 @@ fn lines(text: &str) -> String {
 
 /// Returns `true` if a page shows the output of a command. A line `...` of the page stands for any number of
 /// lines.
-fn shows(page: &str, said: &str) -> bool {
-    let (page, said): (Vec<&str>, Vec<&str>) = (page.lines().collect(), said.lines().collect());
+fn shows(page: &str, output_text: &str) -> bool {
+    let (page, output_text): (Vec<&str>, Vec<&str>) = (page.lines().collect(), output_text.lines().collect());
     let parts: Vec<&[&str]> = page.split(|line| *line == "...").collect();
     let [first, between @ .., last] = parts.as_slice() else { return page == output_text };
     let Some(mut rest) = output_text.strip_prefix(*first) else { return false };

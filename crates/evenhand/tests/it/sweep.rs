@@ -285,7 +285,7 @@ fn a_parquet_table_has_the_same_rows_as_the_lines() {
     let bytes = std::fs::read(folder.path().join("l.parquet")).unwrap();
     assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"));
     // An interrupted sweep resumes, and produces the same bytes.
-    let (whole, header) = (whole(&folder), header(&folder, "1/1"));
+    let (whole, header) = (whole_sweep(&folder), header(&folder, "1/1"));
     folder.write("again.parquet.part", format!("{header}{}", &whole[..whole.len() / 2]));
     folder.run(&["sweep", "grid.json", "-o", "again.parquet"]).ends_with(0);
     assert_eq!(std::fs::read(folder.path().join("again.parquet")).unwrap(), bytes);

@@ -28,7 +28,7 @@ fn repeated_claims_are_not_judged_again() {
         "allocation": {{"kind": "allocation", "tasks": {{{tasks}}}}}, "claims": [{claims}], "not_checked": []}}"#
     );
     assert_eq!(
-        found(text).unwrap().reason.as_deref(),
+        verdict_on(text).unwrap().reason.as_deref(),
         Some("the certificate has two claims of the same axiom")
     );
 }

@@ -129,8 +129,8 @@ fn refuses_the_readers_own_allocation_of_another_problem() {
     assert_eq!(code(&other), 1);
     let output_text = String::from_utf8(other.stdout).unwrap();
     assert!(
-        said.starts_with("not valid: the allocation is for another problem than the certificate"),
-        "{said}"
+        output_text.starts_with("not valid: the allocation is for another problem than the certificate"),
+        "{output_text}"
     );
 }
 
@@ -256,8 +256,8 @@ fn time_sharing_must_be_requested() {
     );
     let unasked = run(&["-"], &by_time);
     assert_eq!(code(&unasked), 1);
-    let said = String::from_utf8(unasked.stdout).unwrap();
-    assert!(said.contains("shared by time (tdm), which the reader did not allow"), "{said}");
+    let output_text = String::from_utf8(unasked.stdout).unwrap();
+    assert!(output_text.contains("shared by time (tdm), which the reader did not allow"), "{output_text}");
     assert_eq!(code(&run(&["-", "--sharing", "tdm"], &by_time)), 0);
     assert_eq!(code(&run(&["-"], &divided)), 0);
     assert_eq!(code(&run(&["-", "--sharing", "tdm"], &divided)), 1);

@@ -106,7 +106,7 @@ fn planted_allocations_are_the_only_optimum_nearby() {
 fn references_agree_with_limits_of_the_papers() {
     let near = |x: &Rational, p: u32, q: u32| to_f64(&(Rational::from(x * q) / p - 1u32).abs()) < 1e-70;
     for kind in [Kind::Pool, Kind::Njc] {
-        let levels = |name: &str| named(kind, name).1.levels.unwrap();
+        let levels = |name: &str| case_and_reference(kind, name).1.levels.unwrap();
         // The levels of all three users are in Q(sqrt 2017).
         let three = levels("three-users");
         let roots = [
