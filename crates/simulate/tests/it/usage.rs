@@ -178,10 +178,26 @@ fn random_runs_serve_the_least_usage_of_the_plain_implementation() {
                     }
                 }
             }
-            for n in 0..3 {
-                let (found, expected) = (run.usage.as_ref().unwrap()[n], plain(law, run, n as u32, 1, 40));
-                assert!((found - expected).abs() < 1e-9, "{law} {seed}: user {n}: {found} is not {expected}");
+            // The rows of a series state the usage at their times, and do not change the run.
+            let with_series = with_history(&text.replace(r#""horizon": 40"#, r#""horizon": 40, "every": 1"#));
+            let with_series = only(&with_series);
+            assert_eq!(
+                (&with_series.history, &with_series.usage),
+                (&run.history, &run.usage),
+                "{law} {seed}"
+            );
+            let at_end = (40.0, run.usage.as_ref().unwrap());
+            let of_rows = with_series.rows.iter().map(|row| (row.time, &row.usage));
+            for (time, usage) in of_rows.chain([at_end]) {
+                for (n, found) in usage.iter().enumerate() {
+                    let expected = plain(law, run, n as u32, 1, time as i64);
+                    assert!(
+                        (found - expected).abs() < 1e-9,
+                        "{law} {seed}: user {n} at {time}: {found} is not {expected}"
+                    );
+                }
             }
+            assert_eq!(with_series.rows.len(), 41);
         }
         assert!(decisions > 300, "{law}: only {decisions} decisions");
     }

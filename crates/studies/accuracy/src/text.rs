@@ -199,6 +199,13 @@ fn by_contender(records: &[Record], contenders: &[&str]) -> Table {
         .numbers("worst violation", |(_, rows)| {
             worst(rows, |record| record.has_values().then_some(record.measures.violation))
         });
+    // The error is that of the worst user. Approximations of max-min fairness are also compared by the least share.
+    let is_max_min = |record: &Record| matches!(record.kind, Kind::MaxMinDrfh | Kind::MaxMinTsf);
+    if records.iter().any(is_max_min) {
+        table = table.numbers("least share off by", move |(_, rows)| {
+            median(rows, |record| record.measures.objective_error.filter(|_| is_max_min(record)))
+        });
+    }
     // Verdicts and certificates are those of allocations.
     let has_allocations = records.iter().any(|record| record.kind != Kind::LinearProgramme);
     for tolerance in TOLERANCES.into_iter().filter(|_| has_allocations) {
