@@ -30,8 +30,8 @@ GAINS = [
      ["MaxMin", "Named", "Filled"]),
     ("Accepted claims about proportional fairness and alpha fairness within a gap are true, for every rational alpha.",
      ["Alpha", "Roots"]),
-    ("If groups have limits, axioms compare an allocation only with allocations that keep the limits. Each limit is a row "
-     "with its own price. The prices prove bounds for these allocations.",
+    ("If groups have limits, each limit is a row with its own price. The prices prove bounds for all allocations that exceed "
+     "no limit, or exceed a limit by no more than the judged allocation.",
      ["Within"]),
     ("Accepted claims about `tree` with groups are true. The checker replays the filling to its end. The filling has at "
      "most one end.",
