@@ -1,7 +1,7 @@
 # Evenhand: `make demo` and `make test` need only Rust and a compiler on a fresh machine.
 # All targets use one profile (release), so that GMP and HiGHS are compiled only once. Programs are built with
-# `--workspace --bin`: with `-p` cargo would choose other features of shared crates than for the tests, and compile the
-# engine again.
+# `--workspace --bin`. With `-p`, cargo would choose other features of shared crates than for the tests, and would compile
+# the engine again.
 
 CARGO ?= cargo
 # Passed to every cargo command that builds. CI sets it to --locked.
@@ -15,7 +15,7 @@ PREFIX ?= $(HOME)/.local
 help: ## list the targets
 	@sed -n 's/^\([a-z0-9-]*\):[^#]*## \(.*\)/  make \1@\2/p' $(firstword $(MAKEFILE_LIST)) | awk -F@ '{ printf "%-23s %s\n", $$1, $$2 }'
 
-setup: ## look for the tools of the native builds, install missing tools
+setup: ## look for the tools of the native builds and install missing tools
 	@scripts/setup.sh
 
 build: setup ## compile the programs evenhand and evenhand-check
@@ -56,7 +56,7 @@ test-readme: setup ## run every command of README.md and compare its output
 	@scripts/test-readme.sh
 
 # Compiles the crates of the engine in a copy of the sources.
-test-recipe: setup ## follow CONTRIBUTING's recipe "Add a mechanism" in a copy of the sources, and run the tests there
+test-recipe: setup ## follow the recipe "Add a mechanism" of CONTRIBUTING.md in a copy of the sources and run the tests there
 	@CARGO_FLAGS="$(CARGO_FLAGS)" scripts/test-recipe.sh
 
 doc: setup ## build the API documentation with rendered formulas in target/doc
@@ -73,26 +73,26 @@ e2e-slurm: setup ## test only the verdicts on a real Slurm
 
 # 10,000 seeds make a million damaged certificates and take about ten minutes on one processor.
 DAMAGE_SEEDS ?= 0 10000
-damage: setup ## check a million damaged certificates with the kernel and with plain code (DAMAGE_SEEDS=FROM TO; resumes a stopped run)
+damage: setup ## check a million damaged certificates with the kernel and with plain code (DAMAGE_SEEDS=FROM TO; a stopped run resumes)
 	@mkdir -p target/damage
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) --workspace --features evenhand-testkit/damage --bin damage
 	@$${CARGO_TARGET_DIR:-target}/release/damage $(DAMAGE_SEEDS) --state target/damage/state.json --keep target/damage/kept
 
 # Needs Coq, OCaml, js_of_ocaml and Node, which no other target needs. PROOF_SETUP=1 lets root install them.
-proof: build ## prove the rules of certificates in Coq, build evenhand-proof, compare it with evenhand-check
+proof: build ## prove the rules of certificates in Coq, build evenhand-proof and compare it with evenhand-check
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) --workspace --features evenhand-testkit/damage --bin damage
 	@$(MAKE) --no-print-directory -C verification/proof test
 
-# Seeds of random snapshots. 10,000 seeds take some minutes.
+# The seeds of random snapshots. 10,000 seeds take some minutes.
 SNAPSHOTS ?= 0..10000
 snapshots: setup ## compare verdicts and moves of random snapshots with plain loops (SNAPSHOTS=FROM..TO)
 	@EVENHAND_SNAPSHOTS=$(SNAPSHOTS) scripts/build.sh $(CARGO) test --release $(CARGO_FLAGS) -p evenhand-cluster --test it starts:: -- --nocapture
 
-# Random problems of 18 shapes, different in every run. 5,600 problems of each shape are 100,000 in all.
+# Random problems of 18 shapes, different in every run. With 5,600 problems of each shape, a run has about 100,000 problems.
 ANSWERS ?= 5600
 ANSWERS_FIRST ?= $(shell date +%s)
 ANSWERS_OTHERS ?= 1000
-answers: setup ## count the problems without an answer, by shape: max-min (ANSWERS of each, from seed ANSWERS_FIRST) and others (ANSWERS_OTHERS)
+answers: setup ## count the problems that get no answer, by shape: max-min (ANSWERS problems of each shape, from seed ANSWERS_FIRST) and other mechanisms (ANSWERS_OTHERS)
 	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS) --first $(ANSWERS_FIRST)
 	@scripts/build.sh $(CARGO) run --release $(CARGO_FLAGS) -p evenhand-benches --bin evenhand-benches -- answers $(ANSWERS_OTHERS) --others --first $(ANSWERS_FIRST)
 
@@ -118,12 +118,12 @@ peers: ## measure the times of alternatives (Python, QSopt_ex, glpsol) on the sa
 	@benches/peers/run.sh
 
 # OPTIONS are passed to `evenhand bench accuracy`.
-accuracy-peers: build ## measure the accuracy of Python solvers and ours against exact answers (Python environment under target/; OPTIONS)
+accuracy-peers: build ## measure the accuracy of Python solvers and of evenhand against exact answers (Python environment under target/; OPTIONS)
 	@benches/peers/accuracy/run.sh $(OPTIONS)
 
-# Minutes for all targets together.
+# The minutes for all fuzz targets together.
 MINUTES ?= 10
-fuzz: setup ## fuzz all targets for MINUTES in all (installs cargo-fuzz if it is missing; see fuzz/README.md)
+fuzz: setup ## fuzz all targets together for MINUTES (installs cargo-fuzz if it is missing; see fuzz/README.md)
 	@scripts/fuzz.sh -m $(MINUTES)
 
 address: setup ## run the tests of the interface to HiGHS with the address sanitizer (nightly compiler)
@@ -132,6 +132,6 @@ address: setup ## run the tests of the interface to HiGHS with the address sanit
 # The number of program runs, about a hundred per second.
 RUNS ?= 20000
 DRIVE_SEED ?= 0
-drive: build ## run both programs with hostile input, RUNS times (resumes a stopped run)
+drive: build ## run both programs RUNS times with hostile input (a stopped run resumes)
 	@scripts/build.sh $(CARGO) build --release $(CARGO_FLAGS) -p evenhand-oracles --bin drive
 	@$${CARGO_TARGET_DIR:-target}/release/drive $(RUNS) --seed $(DRIVE_SEED) --state target/drive/$(DRIVE_SEED)

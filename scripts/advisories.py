@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write .ci/advisories.txt: the advisories of RustSec's database about the crates in both lock files.
+"""Writes .ci/advisories.txt: the advisories of RustSec's database about the crates in both lock files.
 
     git clone https://github.com/rustsec/advisory-db FOLDER
     scripts/advisories.py FOLDER
@@ -18,7 +18,7 @@ EXCERPT = ROOT / ".ci/advisories.txt"
 
 
 def locked():
-    """Return the names of the registry crates in both lock files."""
+    """Returns the names of the registry crates in both lock files."""
     names = set()
     for lock in ("Cargo.lock", "fuzz/Cargo.lock"):
         packages = tomllib.loads((ROOT / lock).read_text())["package"]

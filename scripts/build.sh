@@ -13,7 +13,7 @@ highs_files=34 # object files of HiGHS 1.15 in batches of eight sources, for the
 # identical byte for byte.
 if [[ ${1##*/} == cargo ]]; then export SOURCE_DATE_EPOCH=315532800; fi
 
-# CMake 3.21 and later read this variable; an older one compiles every file on its own.
+# CMake 3.21 and later read this variable. An older CMake compiles every file on its own.
 export CMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE:-$root/scripts/highs.cmake}
 
 built() { compgen -G "$target/release/build/highs-sys-*/out/lib*/libhighs.a" >/dev/null; }

@@ -45,7 +45,7 @@ packed() { # folder, archive: packs the files in a fixed order, without an owner
     gzip -9n >"$2"
 }
 
-# The oldest C library that can run both programs: the newest symbol version that they require.
+# The oldest C library that can run both programs. Its version is the newest symbol version that the programs require.
 glibc=$(objdump -T "$programs/evenhand" "$programs/evenhand-check" | grep -o 'GLIBC_[0-9][0-9.]*' | sort -uV | tail -n 1)
 glibc=${glibc#GLIBC_}
 platform=$(uname -m)-linux-glibc$glibc
@@ -86,7 +86,7 @@ else
   say "no Debian package: this machine has no dpkg"
 fi
 
-# The source package that `pip install` compiles. It has no programs; only the wheel contains them.
+# The source package that `pip install` compiles. Only the wheel contains the programs.
 say "evenhand-$version.tar.gz: the Python package as sources"
 rm -rf bindings/python/licences
 cp -r "$made/licences" bindings/python/licences

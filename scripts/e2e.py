@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Open the pages of `evenhand` in a headless Chromium, wide and narrow, light and dark, with and without scripts, and list their
-faults. Pictures of the pages are saved.
+"""Opens the pages of `evenhand` in a headless Chromium: wide and narrow, light and dark, with and without scripts. Lists the
+faults of the pages and saves pictures of them.
 
     scripts/e2e.py PROGRAM EXAMPLES OUT
 
@@ -17,7 +17,7 @@ import urllib.request
 
 import e2e_check
 
-#: Seconds after which an answer counts as missing; even slow machines are faster.
+#: Seconds after which an answer counts as missing. Slow machines answer earlier.
 PATIENCE = 600
 #: Widths of windows in pixels: a phone, a tablet, a screen.
 WIDTHS = (390, 768, 1280)
@@ -132,7 +132,7 @@ SORTS = """
     const down = (head.querySelector("button").click(), values());
     const sorted = (list) => list.every((v, k) => k === 0 || !(list[k - 1] > v));
     return before > 1 && sorted(up) && sorted([...down].reverse()) ? [] : ["up " + up + " down " + down];"""
-#: The key Tab must reach every control.
+#: The Tab key must reach every control.
 REACHES = """return [...document.querySelectorAll("summary, a[href], button, .wide")].filter((e) => e.tabIndex < 0).map((e) => e.outerHTML.slice(0, 60));"""
 #: Cells must open without a script of the page.
 OPENS = """const first = document.querySelector(".matrix summary"); first?.click(); return !first || first.parentElement.open ? [] : ["a cell stays closed"];"""
@@ -194,7 +194,7 @@ class Browser:
         self.tool("Emulation.setScriptExecutionDisabled", value=False)
 
     def print(self, path):
-        """Return the elements that paper cuts off when the page is printed."""
+        """Returns the elements that paper cuts off when the page is printed."""
         self.open(path, PAPER, "light")
         self.tool("Emulation.setEmulatedMedia", media="print", features=[])
         cut = self.run(CUT)
@@ -224,10 +224,10 @@ SEEN = "\u202eevil\u2066\u200b\x1b[31m\n<script>alert(1)</script>"
 
 
 def files(program, examples, folder):
-    """Write the test files and return their paths by name.
+    """Writes the test files and returns their paths by name.
 
-    They are a problem with long, right-to-left, invisible and markup-like names, a problem with one user, a problem without
-    tasks, a scenario and an allocation of queues."""
+    The files are a problem with long, right-to-left, invisible and markup-like names, a problem with one user, a problem
+    without tasks, a scenario and an allocation of queues."""
     name = "a-name-of-a-department-that-never-ends-" * 5
     users = [name, "مجموعة البحث", "<b>bold</b> & \"quoted\"", "漢字の名前", SEEN]
     problem = {
@@ -264,7 +264,7 @@ def run(program, *arguments, status=0):
 
 
 def made(program, examples, folder):
-    """Write all pages and return their paths by name."""
+    """Writes all pages and returns their paths by name."""
     known = files(program, examples, folder)
     named = lambda word: known.get(word) or (str(examples / word) if word.endswith(".json") else word)
     pages = {}

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Opens pages of this build in a headless Chromium (scripts/e2e.py). Then starts a real Slurm, compares verdicts with it
-# (scripts/e2e_slurm.py), and watches it with a real Prometheus (scripts/e2e_watch.py). As root, installs missing Debian packages. With the argument `slurm`, skips the pages.
+# (scripts/e2e_slurm.py), and watches it with a real Prometheus (scripts/e2e_watch.py). As root, installs missing Debian
+# packages. With the argument `slurm`, skips the pages.
 set -euo pipefail
 
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)

@@ -1,4 +1,4 @@
-"""Test the button that checks a page's certificates, as a user presses it; scripts/e2e.py runs this."""
+"""Tests the button that checks the certificates of a page, pressed as by a user. scripts/e2e.py runs this test."""
 
 import base64
 import gzip
@@ -19,7 +19,7 @@ LINKS = """return [...document.querySelectorAll("a[data-certificate]")].map((e) 
 #: Tells whether the page can check certificates.
 CHECKS = "return document.getElementById('check') !== null;"
 STATUS = "return document.getElementById('check').dataset.status ?? null;"
-#: The answer for each certificate: its name and the lines.
+#: The answer for each certificate: the name of the certificate and the lines.
 SAID = """return [...document.querySelectorAll("#check-said details")].map((e) =>
     [e.querySelector("bdi").textContent, [...e.querySelectorAll("pre > span")].map((line) => line.textContent)]);"""
 #: The tables of verdicts: for each row the axiom, the displayed number and the exact number.
@@ -60,7 +60,7 @@ AXE, SERIOUS = "axe-core@4.14.1", ("serious", "critical")
 
 
 def certificate(link):
-    """Return the text of the certificate in a link."""
+    """Returns the text of the certificate in a link."""
     kind, text = re.match(r"data:application/(json|gzip)(?:;base64)?,(.*)$", link["address"], re.S).groups()
     return urllib.parse.unquote(text) if kind == "json" else gzip.decompress(base64.b64decode(text)).decode()
 
@@ -70,18 +70,18 @@ def rational(number):
 
 
 def named(claim):
-    """Return the name of a claim as the checker prints it, without the parameter of a share."""
+    """Returns the name of a claim as the checker prints it, without the parameter of a share."""
     return claim["axiom"] + (":" + claim["share"] if "share" in claim else "")
 
 
 def titled(claim):
-    """Return the name of a claim as pages show it."""
+    """Returns the name of a claim as pages show it."""
     more = [claim[key] for key in ("share", "alpha") if key in claim]
     return ":".join([claim["axiom"], *(rational(part).__str__() if re.match(r"[\d.]", str(part)) else part for part in more)])
 
 
 def seen(name):
-    """Return a name as pages show it."""
+    """Returns a name as pages show it."""
     ignorable = [(0x34f, 0x34f), (0x115f, 0x1160), (0x17b4, 0x17b5), (0x180b, 0x180f), (0x2060, 0x206f), (0x2800, 0x2800),
                  (0x3164, 0x3164), (0xfe00, 0xfe0f), (0xffa0, 0xffa0), (0xfff0, 0xfff8), (0xe0000, 0xe0fff)]
     hidden = lambda c: (unicodedata.category(c) in ("Cc", "Cf", "Zl", "Zp")
@@ -90,7 +90,7 @@ def seen(name):
 
 
 def agrees(text, exact, stated):
-    """Return whether a page shows this number. A rounded number comes with the exact one, unless that is too long."""
+    """Returns whether a page shows this number. A rounded number comes with the exact number, unless that number is too long."""
     if exact:
         return rational(exact.split(" ")[0]) == stated
     shown = rational(re.sub(r"^.* = ", "", text).split(" ")[0])
@@ -114,7 +114,7 @@ class Pages:
         self.faults.append(f"{where}: {what}")
 
     def wait(self, where, seconds=600):
-        """Return the statuses after all certificates are checked."""
+        """Returns the statuses after all certificates are checked."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             status = self.browser.run(STATUS)
@@ -139,13 +139,13 @@ class Pages:
             self.browser.tool("Input.dispatchKeyEvent", type=kind, key=key, code=key, windowsVirtualKeyCode=code, **more)
 
     def press_check(self, where):
-        """Press the button, if there is one, and wait for its result."""
+        """Presses the button of the page, if it exists, and waits for the result."""
         if self.browser.run(CHECKS):
             self.browser.run("document.getElementById('check-run').click()")
             self.wait(where)
 
     def numbers(self, name, page):
-        """Check that the cells of a page agree with its certificates."""
+        """Checks that the cells of a page agree with its certificates."""
         self.open(page)
         cells, tasks = self.browser.run(CELLS), self.browser.run(TASKS)
         compared = 0
@@ -171,7 +171,7 @@ class Pages:
             self.fault(name, "no number of the page was compared with a certificate")
 
     def proves(self, name, page, expected):
-        """Check that the button, pressed by the keyboard, proves the expected certificates and reports all their numbers."""
+        """Checks that the button, pressed by the keyboard, proves the expected certificates and reports all numbers of the certificates."""
         where = f"{name}, checked"
         self.open(page)
         self.browser.run("document.getElementById('check-run').focus();")
@@ -212,7 +212,7 @@ class Pages:
         self.errors(f"{name}, opened with #check")
 
     def refuses(self, name, page, times):
-        """Check that a page with one changed digit in the allocation, a margin or the problem is refused."""
+        """Checks that a page with one changed digit in the allocation, a margin or the problem is refused."""
         text = page.read_text()
         link = re.search(r'href="(data:application/json,[^"]*)" data-certificate', text).group(1)
         stated = certificate({"address": link})
@@ -231,7 +231,7 @@ class Pages:
                 continue
             same = lambda key: now.get(key) == whole.get(key)
             margins = [c.get("margin") for c in now["claims"]] == [c.get("margin") for c in whole["claims"]]
-            # Changed evidence may still be a proof, and so may another allocation with the same repair.
+            # Changed evidence may still be a proof. Another allocation with the same repair may also be proven.
             if same("problem") and margins:
                 continue
             tried += 1
@@ -244,7 +244,7 @@ class Pages:
         self.errors(f"{name}, damaged")
 
     def given(self, name, page, text):
-        """Check that the page checks a certificate that is dropped on it or chosen."""
+        """Checks that the page judges a certificate file that is dropped on the page or chosen in the dialog."""
         self.open(page)
         self.browser.ask("POST", "/execute/sync", {"script": DROP, "args": [text]})
         if self.wait(f"{name}, dropped") != "0":
@@ -289,7 +289,7 @@ class Pages:
         self.errors(f"{name}, without scripts")
 
     def keyboard(self, name, page):
-        """Check that the key Tab reaches every control, also after a check."""
+        """Checks that the Tab key reaches every control, also after a check."""
         self.open(page, hash="#check")
         if self.browser.run(CHECKS):
             self.wait(name)
@@ -303,7 +303,7 @@ class Pages:
             self.fault(name, f"the keyboard reaches {reached} of {controls} controls")
 
     def axe(self, pages, out):
-        """Add the faults that axe-core finds; return whether axe-core could run."""
+        """Adds the faults that axe-core reports, and returns whether axe-core could run."""
         source = out / "axe/node_modules/axe-core/axe.min.js"
         if not source.exists():
             npm = shutil.which("npm")
@@ -324,7 +324,7 @@ class Pages:
 
 
 def certified(program, problem, folder):
-    """Write a page with a single certificate, the smallest page that can prove a claim; return its path and the certificate."""
+    """Writes a page with one certificate, the smallest page that can prove a claim. Returns its path and the certificate."""
     allocation, text, page = folder / "allocation.json", folder / "one.json", folder / "certificate.html"
     run = lambda *arguments: subprocess.run([str(program), *arguments], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     run("solve", str(problem), "-m", "drfh", "-o", str(allocation), "--quiet")

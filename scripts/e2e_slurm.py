@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
-"""Start a real Slurm of 30 nodes on this machine (controller, accounting, node daemons) and compare verdicts of `evenhand` with it.
+"""Starts a real Slurm of 30 nodes on this machine (controller, accounting, node daemons), and compares verdicts of `evenhand` with
+Slurm.
 
 Three accounts submit jobs until some jobs wait. The verdicts are compared before and after the moves of `evenhand moves`.
 
 A second scene in the same cluster has a job of two nodes, a limit on GPUs of one type and arrays with a throttle. Three verdicts
-are compared with Slurm: while no waiting job fits, while jobs fit and Slurm holds them back, and after Slurm started these jobs.
+are compared with Slurm: while no waiting job could start, while jobs could start and Slurm holds them back, and after Slurm
+started these jobs.
 
-In a third scene, `evenhand watch` watches the cluster (scripts/e2e_watch.py). In a fourth one, the usage that Slurm reports is
-recomputed tick by tick (scripts/e2e_usage.py).
+In a third scene, `evenhand watch` watches the cluster (scripts/e2e_watch.py). In a fourth scene, the usage that
+Slurm reports is recomputed tick by tick (scripts/e2e_usage.py).
 
     scripts/e2e_slurm.py PROGRAM OUT
 
@@ -48,22 +50,23 @@ ARRAY_TASKS, THROTTLE = 6, 2
 JOB = {"cpu": 8, "memory": 10_240, "gres/gpu": 4}
 #: Accounts that submit jobs, in this order, and the number of jobs of each in a round.
 ROUND = {"product": 4, "vision": 1, "speech": 1}
-#: With this many jobs, an account exceeds its fair share: a third of all GPUs is enough for 13 1/3 jobs.
+#: The number of jobs with which an account exceeds its fair share: a third of all GPUs is enough for 13 1/3 jobs.
 ENOUGH = 15
-#: The fair shares, worked out by hand: research has weight two, product has weight one, vision and speech share equally.
+#: The fair shares, computed by hand: research has weight 2, product has weight 1, vision and speech have equal weights.
 DUE = {name: fractions.Fraction(GPU_NODES * GPU_NODE["gres/gpu"], 3) for name in ROUND}
 DUE["research"] = DUE["vision"] + DUE["speech"]
 #: Seconds that a single step may take.
 PATIENCE = 60
 MEBIBYTE = 1024**2
 QUIET = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-#: Options of `prctl`: orphaned processes become children of this process; started processes end with this process.
+#: Options of `prctl`. With the first option, orphaned processes become children of this process. With the second option, started
+#: processes end with this process.
 SUBREAPER, WITH_PARENT = 36, 1
 LIBC = ctypes.CDLL(None)
 
 
 class Skipped(Exception):
-    """The test cannot run here; the message says why."""
+    """The test cannot run on this machine. The message says why."""
 
 
 class Fault(Exception):
@@ -102,7 +105,7 @@ def installed():
 
 
 def free_ports(count):
-    """Return the first of `count` consecutive free ports."""
+    """Returns the first of `count` consecutive free ports."""
     for first in range(20_000 + os.getpid() % 1000 * 10, 60_000, count):
         with contextlib.ExitStack() as stack:
             try:
@@ -115,7 +118,7 @@ def free_ports(count):
 
 
 class Cluster:
-    """All processes of the cluster; they are ended on exit."""
+    """All processes of the cluster. On exit, all of them are ended."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -242,7 +245,7 @@ PartitionName=cpu Nodes=c[001-0{CPU_NODES}] MaxTime=INFINITE State=UP
 
 
 def descendants():
-    """Return all descendants of this process that still run."""
+    """Returns all descendants of this process that still run."""
     children = collections.defaultdict(list)
     for entry in pathlib.Path("/proc").iterdir():
         with contextlib.suppress(OSError, ValueError):
@@ -271,13 +274,13 @@ def submit(account, *arguments):
 
 
 def sbatch(account, *arguments):
-    """Submit a job and return its id."""
+    """Submits a job and returns its id."""
     files = ["--chdir=/", "--output=/dev/null"]
     return run("sbatch", "--parsable", f"--account={account}", *arguments, *files, "--wrap=exec sleep 600").strip()
 
 
 def jobs():
-    """Return the fields of `squeue` for every job and every task of an array."""
+    """Returns the fields of `squeue` for every job and every task of an array."""
     form = "JobArrayID:|,Account:|,StateCompact:|,Reason:|,NodeList:|,tres-alloc:|,Name:|,NumNodes:|"
     lines = [line.split("|") for line in run("squeue", "-h", "--array", "-O", form).splitlines()]
     fields = ("id", "account", "state", "reason", "node", "tres", "name", "nodes")
@@ -285,7 +288,7 @@ def jobs():
 
 
 def tres(text):
-    """Return amounts like `cpu=8,mem=10G,node=1,gres/gpu=4` in cores, bytes and pieces."""
+    """Returns amounts like `cpu=8,mem=10G,node=1,gres/gpu=4` in cores, bytes and pieces."""
     units = {"M": MEBIBYTE, "G": 1024 * MEBIBYTE, "T": MEBIBYTE**2}
     found = {}
     for part in filter(None, text.split(",")):
@@ -296,7 +299,7 @@ def tres(text):
 
 
 def settled():
-    """Wait until no job starts or ends in two rounds of the scheduler."""
+    """Waits until no job starts or ends in two rounds of the scheduler."""
 
     def holds():
         before = jobs()
@@ -307,7 +310,7 @@ def settled():
 
 
 def dumped(program, out, name):
-    """Save the dumps of the cluster and return the path of their snapshot."""
+    """Saves the dumps of the cluster and returns the path of their snapshot."""
     folder = out / name
     folder.mkdir(parents=True, exist_ok=True)
     files = []
@@ -325,7 +328,7 @@ def dumped(program, out, name):
 
 
 def compare(snapshot, left_out=()):
-    """Check that a snapshot has the sums of `sinfo` and `squeue`, without the waiting jobs with the ids `left_out`."""
+    """Checks that a snapshot has the sums of `sinfo` and `squeue`, without the waiting jobs with the ids `left_out`."""
     of = json.loads(snapshot.read_text())
     number = lambda value: fractions.Fraction(str(value))  # noqa: E731
     totals, held, waits = collections.Counter(), collections.Counter(), collections.Counter()
@@ -369,7 +372,7 @@ def compare(snapshot, left_out=()):
 
 
 def judge(program, snapshot, held, pending):
-    """Check the verdict against the usage and the waiting jobs of `squeue`; return the accounts below their fair share."""
+    """Checks the verdict against the usage and the waiting jobs of `squeue`. Returns the accounts below their fair share."""
     certificate = snapshot.with_name("verdict.json")
     held = dict(held, research=held["vision"] + held["speech"])
     waits = dict(pending, research=pending["vision"] + pending["speech"])
@@ -431,12 +434,12 @@ def test(program, out):
 
 
 def states():
-    """Count the jobs by name, state and, for waiting jobs, the reason for the wait."""
+    """Counts the jobs by name, state and, for waiting jobs, the reason for the wait."""
     return collections.Counter((job["name"], job["state"], job["reason"] if job["state"] == "PD" else "") for job in jobs())
 
 
 def become(expected):
-    """Wait until the jobs of Slurm are in the expected states, and check that they stay in them."""
+    """Waits until the jobs of Slurm are in the expected states, and checks that the jobs stay in these states."""
     try:
         until(lambda: states() == expected, "jobs are in their expected states")
         settled()
@@ -446,12 +449,12 @@ def become(expected):
 
 
 def waiting_ids(*names):
-    """Return the ids of the waiting jobs with these names, in order within an array."""
+    """Returns the ids of the waiting jobs with these names, in order within an array."""
     return [job["id"] for job in jobs() if job["state"] == "PD" and job["name"] in names]
 
 
 def judge_starts(program, snapshot, could_start):
-    """Check that according to the verdict exactly these jobs could start now, each on its number of servers."""
+    """Checks that according to the verdict exactly these jobs could start now, each on its number of servers."""
     certificate = snapshot.with_name("verdict.json")
     found = json.loads(said_of(program, "verdict", snapshot, "--format", "json", "-o", certificate))
     run(program, "check", certificate, "--require", "feasible")
@@ -474,7 +477,7 @@ def judge_starts(program, snapshot, could_start):
 
 
 def judge_moves(program, snapshot, expected):
-    """Check that `moves` starts exactly these jobs, each on its number of servers, and stops none."""
+    """Checks that `moves` starts exactly these jobs, each on its number of servers, and stops no job."""
     certificate = snapshot.with_name("moves.json")
     found = json.loads(said_of(program, "moves", snapshot, "--format", "json", "-o", certificate))
     run(program, "check", certificate)
@@ -487,14 +490,14 @@ def judge_moves(program, snapshot, expected):
 
 
 def said_of(*command):
-    """Return the output of `verdict` or `moves`, which must end with status 0 (fair shares met) or 1 (not met)."""
+    """Returns the output of `verdict` or `moves`. The command must end with status 0 (fair shares met) or 1 (not met)."""
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
     check(done.returncode in (0, 1), f"{' '.join(map(str, command))}: status {done.returncode}\n{done.stderr}")
     return done.stdout
 
 
 def counted(account):
-    """Return the number of GPUs of the type that Slurm counts against the limit of the account."""
+    """Returns the number of GPUs of the type that Slurm counts against the limit of the account."""
     said = run("scontrol", "show", "assoc_mgr", f"accounts={account}", "flags=assoc", "-o")
     found = re.search(rf"GrpTRES=\S*gres/gpu:{GPU_TYPE}={TYPED_LIMIT}\((\d+)\)", said)
     check(found, f"Slurm counts no {GPU_TYPE} of {account} against a limit of {TYPED_LIMIT}: {said}")
@@ -502,7 +505,7 @@ def counted(account):
 
 
 def compare_rules(snapshot, pair, left_out):
-    """Check that the snapshot has the job of two nodes, the limit on a type of GPUs, and the throttles.
+    """Checks that the snapshot has the job of two nodes, the limit on a type of GPUs, and the throttles.
 
     `left_out` counts the waiting tasks that the snapshot lists as not modelled, by a word of the reason."""
     of = json.loads(snapshot.read_text())
@@ -523,7 +526,7 @@ def compare_rules(snapshot, pair, left_out):
 
 
 def test_starts(program, out):
-    """The second scene: a job of two nodes, a limit on a type of GPUs, arrays with a throttle."""
+    """Runs the second scene: a job of two nodes, a limit on a type of GPUs, and arrays with a throttle."""
     run("scancel", "--user=root")
     until(lambda: not jobs(), "all jobs end")
     run("sacctmgr", "-i", "modify", "account", "vision", "set", f"GrpTRES=gres/gpu:{GPU_TYPE}={TYPED_LIMIT}")
@@ -531,7 +534,7 @@ def test_starts(program, out):
     hour = ["--mem=100M", "--time=60"]
     later = ["--mem=100M", "--time=120"]
     array = f"--array=1-{ARRAY_TASKS}%{THROTTLE}"
-    # One node without GPUs stays free: for the tasks of an array, and for both tasks of a job that asks for two nodes.
+    # One node without GPUs stays free for the tasks of an array, and for both tasks of a job that asks for two nodes.
     whole = ["--job-name=filler", "--partition=cpu", f"--cpus-per-task={CPU_NODE['cpu']}"]
     fillers = [sbatch("product", *whole, *hour) for _ in range(CPU_NODES - 1)]
     until(lambda: states() == {("filler", "R", ""): len(fillers)}, "the jobs that fill nodes start")

@@ -1,6 +1,7 @@
-"""Recompute the usage that a real Slurm reports (`sshare`) from the times of its jobs (`sacct`), tick by tick.
+"""Recomputes the usage that a real Slurm reports (`sshare`) from the times of its jobs (`sacct`), tick by tick.
 
-Part of e2e_slurm.py. The last tick is read from the file in which Slurm keeps it. EVENHAND_TICKS is the number of ticks (minutes).
+scripts/e2e_slurm.py runs this test. The last tick is read from a state file of Slurm. EVENHAND_TICKS is the number of ticks
+(minutes).
 """
 
 import json
@@ -15,7 +16,7 @@ ACCOUNTS = ["vision", "speech", "product"]
 
 
 class Ticks(threading.Thread):
-    """Note the times of all ticks while other tests run."""
+    """Notes the times of all ticks while other tests run."""
 
     def __init__(self, folder):
         super().__init__(daemon=True)

@@ -1,8 +1,9 @@
 """The scene of scripts/e2e_slurm.py in which `evenhand watch` watches the real Slurm, and a real Prometheus scrapes the watch.
 
-Jobs come and go. A query of Prometheus finds the account that lacks GPUs. The controller is stopped, so that its clients hang. The
-watch is killed and started again. Its disk is full, and then has room again. Without root or a network, Debian's Prometheus may be
-missing: then the part with Prometheus is skipped with a message, and the metrics are read from the watch itself."""
+Jobs start and end. A query of Prometheus names the account that lacks GPUs. The controller is stopped, so that its clients hang.
+The watch is killed and started again. The disk of the watch becomes full and is then emptied. Without root or a network, Debian's
+Prometheus may be missing. In this case, the part with Prometheus is skipped with a message, and the metrics are read from the
+watch itself."""
 
 import contextlib
 import json
@@ -15,16 +16,16 @@ import time
 import urllib.parse
 import urllib.request
 
-#: Seconds between two rounds, and for the commands of a round.
+#: Seconds between two rounds, and the time limit of a round's commands in seconds.
 EVERY, TIMEOUT = 2, 8
-#: Jobs of product, which take all GPUs, and jobs of vision and of speech, which wait.
+#: The number of jobs of product, which use all GPUs, and of the waiting jobs of vision and of speech.
 FIRST, LATER = 40, 5
-#: GPUs that a job asks for.
+#: The GPUs that a job requests.
 GPUS = 4
 
 
 def prometheus():
-    """Return whether Prometheus is there; as root, install Debian's package if it is missing."""
+    """Returns whether Prometheus is installed. As root, installs Debian's package if Prometheus is missing."""
     if shutil.which("prometheus"):
         return True
     if os.geteuid() != 0 or not shutil.which("apt-get"):
@@ -40,7 +41,7 @@ def prometheus():
 
 
 class Scene:
-    """A watch of the cluster, and a Prometheus that scrapes it."""
+    """A watch of the cluster, and a Prometheus that scrapes the watch."""
 
     def __init__(self, program, out, slurm):
         self.program, self.slurm = program, slurm
@@ -52,14 +53,14 @@ class Scene:
         self.watch = self.scraper = None
 
     def start(self):
-        """Start the watch, which writes to the same log and the same history each time."""
+        """Starts the watch. All starts write to the same log and the same history."""
         command = [self.program, "watch", "slurm", f"--every={EVERY}s", f"--timeout={TIMEOUT}s", f"--history={self.history}",
                    f"--listen=127.0.0.1:{self.port}"]  # fmt: skip
         with self.log.open("a") as log:
             self.watch = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
 
     def scrape(self):
-        """Start Prometheus."""
+        """Starts Prometheus."""
         config = f"""global: {{scrape_interval: 1s, evaluation_interval: 1s}}
 rule_files: [{pathlib.Path(__file__).resolve().parent.parent}/deploy/prometheus/evenhand.rules.yml]
 scrape_configs:
@@ -86,7 +87,7 @@ scrape_configs:
             return answer.read().decode()
 
     def query(self, text):
-        """Return the values of a query of Prometheus by queue, or those of the watch itself if there is no Prometheus."""
+        """Returns the values of a query of Prometheus by queue. Without Prometheus, returns the values of the watch itself."""
         with contextlib.suppress(OSError, ValueError):
             if self.scraper:
                 words = urllib.parse.urlencode({"query": text})
@@ -107,24 +108,24 @@ scrape_configs:
         return {}
 
     def lacking(self):
-        """Return the GPUs that accounts lack, by account."""
+        """Returns the number of GPUs that each account lacks."""
         found = self.query('evenhand_queue_short{resource="gres/gpu"}')
         return {queue: value for queue, value in found.items() if value > 0}
 
     def lines(self):
-        """Return the lines of the log that stand for a row of the history: one for each round."""
+        """Returns the lines of the log that report a row of the history. Each round has one such line."""
         rounds = [line for line in self.log.read_text().splitlines() if " UTC: " in line]
         return [line for line in rounds if "not in the history" not in line]
 
     def rows(self):
-        """Return the numbers of rounds of the history with and without a verdict."""
+        """Returns the numbers of rounds of the history with and without a verdict."""
         page = self.folder / "history.html"
         found = json.loads(self.slurm.run(self.program, "report", self.history, "-o", page, "--format", "json", "--quiet"))
         return found["verdicts"], found["failures"], found
 
 
 def test(program, out, slurm):
-    """Watch the cluster of the module `slurm` while jobs come and go."""
+    """Watches the cluster of the module `slurm` while jobs start and end."""
     scene = Scene(program, out, slurm)
     has_prometheus = prometheus()
     if not has_prometheus:
@@ -169,7 +170,7 @@ def jobs_come_and_go(scene, slurm):
     page = scene.get("/")
     slurm.check("vision uses 0 of its fair share" in page, "the page does not name vision")
     slurm.check(json.loads(scene.get("/healthz"))["healthy"] is True, "the watch says that it is not healthy")
-    # Jobs of product end, and those that wait start.
+    # Jobs of product end, and the waiting jobs start.
     running = [job["id"] for job in slurm.jobs() if job["account"] == "product"]
     slurm.run("scancel", *running[: 2 * LATER])
     slurm.until(lambda: not scene.lacking() and scene.query("evenhand_queue_held").get("vision"), "no account lacks GPUs")
@@ -177,7 +178,7 @@ def jobs_come_and_go(scene, slurm):
 
 
 def clients_hang(scene, slurm):
-    """The controller is stopped, so that its clients wait for an answer."""
+    """Stops the controller, so that its clients wait for an answer."""
     controller = int((pathlib.Path(os.environ["SLURM_CONF"]).parent / "run/slurmctld.pid").read_text())
     os.kill(controller, signal.SIGSTOP)
     try:
@@ -191,7 +192,7 @@ def clients_hang(scene, slurm):
 
 
 def killed(scene, slurm):
-    """Kill the watch several times: every line of its log has a row in the history."""
+    """Kills the watch several times, and checks that every line of its log has a row in the history."""
     for wait in (0.1, 0.9, 1.7):
         before = len(scene.lines())
         slurm.until(lambda: len(scene.lines()) > before, "the watch goes on")
@@ -207,7 +208,7 @@ def killed(scene, slurm):
 
 
 def disk_is_full(scene, slurm):
-    """The history is on a small file system, which is filled and emptied."""
+    """Fills and empties the small file system with the history."""
     disk = scene.folder / "disk"
     disk.mkdir()
     if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "none", disk], **slurm.QUIET).returncode:

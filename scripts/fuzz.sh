@@ -18,7 +18,7 @@ address() {
   fi
   echo "fuzz: $(rustc +nightly --version), address sanitizer: compiling GMP and HiGHS again"
   # HiGHS keeps some memory until the program ends. GCC puts the jump table of a switch in a header into several object files.
-  # Neither is a fault.
+  # Both reports would be false alarms, so their detection is off.
   export ASAN_OPTIONS=detect_leaks=0:detect_odr_violation=0 CARGO_TARGET_DIR=$root/target/address CXXFLAGS=-fsanitize=address
   # The linker gets no such option, because it would add a second runtime of the sanitizer.
   RUSTFLAGS=-Zsanitizer=address cargo +nightly test --release --target "$host" -p evenhand-lp --lib --test it -- \
@@ -40,7 +40,7 @@ if [[ -n $minutes ]]; then seconds=$((minutes * 60 / ${#targets[@]})); fi
 version=0.13.2 # the version of cargo-fuzz
 tools=$root/.tools/cargo-fuzz
 
-# Further inputs from the repository. The inputs in fuzz/corpus/TARGET are always passed.
+# Prints folders of the repository with further inputs. The inputs in fuzz/corpus/TARGET are always passed.
 seeds() {
   local certificates=crates/testkit/certificates
   case $1 in

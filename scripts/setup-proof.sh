@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Looks for the tools of the proofs: Coq, OCaml, ocamlfind, Zarith, Yojson, js_of_ocaml and Node. No other part of Evenhand
-# needs them. Names the missing packages. As root and with PROOF_SETUP=1, installs them with apt-get.
+# needs these tools. Names the missing packages. As root and with PROOF_SETUP=1, installs the packages with apt-get.
 #
-#   scripts/setup-proof.sh                 names missing packages; exit 1 if there are any
-#   PROOF_SETUP=1 scripts/setup-proof.sh   installs them
+#   scripts/setup-proof.sh                 names missing packages; exit 1 if a package is missing
+#   PROOF_SETUP=1 scripts/setup-proof.sh   installs missing packages
 set -euo pipefail
 
 packages=(coq libzarith-ocaml-dev libyojson-ocaml-dev ocaml-findlib ocaml-nox js-of-ocaml)

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Builds two programs outside this workspace with the packaged crates (`make package`), as a user of the library would.
-# The first is the program of README, which solves and certifies. The second only checks, and must not need HiGHS.
+# The first program is that of README, which solves and certifies. The second program only checks certificates, and must
+# not need HiGHS.
 #
 #   scripts/test-packages.sh                 builds in target/, which already has GMP and HiGHS
 #   scripts/test-packages.sh --cold FEATURE  builds from scratch and prints the time (check, solve, certify, ...)
@@ -26,7 +27,8 @@ for package in "${packages[@]}"; do tar -xzmf "$package" -C "$place/crates"; don
 rm -rf "$place"/crates/*/Cargo.lock
 
 # Makes a crate that depends on the packages as if they came from a registry. Dependencies have the same versions and the
-# same profile as in the workspace, so their builds are reused. Our packages are not optimised, because the programs are short.
+# same profile as in the workspace, so their builds are reused. The packages of Evenhand are not optimised, because the
+# programs run only for a short time.
 new_crate() { # name, feature
   mkdir -p "$place/$1/src"
   cp Cargo.lock "$place/$1/"

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Run the commands and Python programs of a page in one shell, in their order; scripts/test-readme.sh calls it.
+"""Runs the commands and Python programs of a page in one shell, in their order. scripts/test-readme.sh calls this script.
 
 A block with lines that begin with `$ ` is a session: the standard output of each command must be the text below it. A line
 `...` in this text stands for any omitted lines. Any other block without a language is a list of commands, and each command
@@ -17,7 +17,7 @@ END = "-- end of a command --"
 
 
 def steps(text):
-    """Yield each command with the output that it must print (None: any output)."""
+    """Yields each command with the output that it must print (None: any output)."""
     for language, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S):
         if language == "python":
             yield "python3 -c " + shlex.quote(block), None
@@ -35,7 +35,7 @@ def lines(text):
 
 
 def shows(printed, said):
-    """Return whether the page shows this output; a line `...` of the page stands for any lines."""
+    """Returns whether the page shows this output. A line `...` of the page stands for any lines."""
     pattern = "".join(r"(.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in printed)
     return re.fullmatch(pattern, "".join(line + "\n" for line in said)) is not None
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Describe the contents of the Python wheel: wheel-contents.py LICENCES SBOM.
+"""Describes the contents of the Python wheel: wheel-contents.py LICENCES SBOM.
 
 The folder LICENCES gets the licences of all components. The texts come from the sources that cargo unpacked. A crate
 without a text is listed with the name of its licence. The file SBOM gets the list of components (CycloneDX 1.5).
@@ -34,7 +34,7 @@ def main() -> None:
 
 
 def linked() -> list:
-    """Return the third-party crates that are linked into the wheel, without crates that only build or test it."""
+    """Returns the third-party crates that are linked into the wheel, without the crates that are needed only for builds or tests."""
     which = [argument for name in PACKAGES for argument in ("-p", name)]
     form = ["-e", "normal,no-proc-macro", "--prefix", "none", "--format", "{p}"]
     lines = cargo("tree", *which, *form).splitlines()
@@ -56,7 +56,7 @@ def host() -> str:
 
 
 def components(crates: list) -> dict:
-    """Return the list of components: the crates, and the C and C++ libraries that crates contain."""
+    """Returns the list of components: the crates, and the C and C++ libraries that crates contain."""
     version = next(line.split('"')[1] for line in (ROOT / "Cargo.toml").read_text().splitlines() if line.startswith("version"))
     listed = [
         {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Fails if anything is admitted or assumed. No theory may contain such a word, and Coq has to report that every theorem
-# is closed under the global context.
+# Fails if a theory admits or assumes a statement. No theory may contain a word that does so, and Coq has to report that every
+# theorem is closed under the global context.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 

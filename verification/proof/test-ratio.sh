@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Compares the proved checker with evenhand-check on ratio and worst-load certificates, intact and damaged. The proved checker must
-# accept nothing that evenhand-check refuses, and everything that it accepts, unless it contains a proof by dynamic programming.
+# Compares the proved checker with evenhand-check on intact and damaged ratio and worst-load certificates. The proved checker must
+# refuse every certificate that evenhand-check refuses. It must accept every certificate that evenhand-check accepts, unless the
+# certificate contains a proof by dynamic programming.
 #
-#   test-ratio.sh [PROBLEMS [DAMAGED [SEED]]]      the numbers of random problems, and of damaged certificates for each
+#   test-ratio.sh [PROBLEMS [DAMAGED [SEED]]]      the number of random problems, and of damaged certificates for each problem
 #
-# EVENHAND and EVENHAND_CHECK name the two programs; `make` builds the reader.
+# EVENHAND and EVENHAND_CHECK name the two programs. `make` builds the reader.
 set -euo pipefail
 cd "$(dirname "$0")"
 root=$PWD/../..

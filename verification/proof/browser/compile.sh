@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Compiles bytecode to JavaScript for browsers. Every warning of js_of_ocaml is an error: a missing primitive, or an integer of
-# more than 32 bits, which would be truncated.
+# Compiles bytecode to JavaScript for browsers. Every warning of js_of_ocaml is an error. js_of_ocaml warns about missing
+# primitives and about integers of more than 32 bits, which it truncates.
 #
 #   compile.sh BYTECODE SCRIPT
 set -euo pipefail

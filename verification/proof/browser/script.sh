@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks the script that pages carry, crates/report/src/html/proof.js.gz, which allows them to be built without Coq. It is
-# build/js/proof.js after a notice with the hash of its sources, compressed. Reports an error if the file differs.
+# Checks crates/report/src/html/proof.js.gz, the script that pages contain. With this file, pages can be built without Coq. The
+# file contains a notice with the hash of the sources, and then build/js/proof.js, both compressed. Fails if the file differs.
 #
 #   script.sh            compare
 #   script.sh --write    write the file again

@@ -1,4 +1,4 @@
-(* Judges many texts in one process, for tests. A certificate that is named on the command line does not pass through this file. *)
+(* Judges many texts in one process, for tests. This code does not run for a certificate that is named on the command line. *)
 open Say
 
 (* The options allow any tolerance that a certificate states. *)

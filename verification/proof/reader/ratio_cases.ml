@@ -3,7 +3,7 @@
 
    ratio_cases problems SEED N CASES FOLDER     the problems of the golden cases in a file, and N random ones
    ratio_cases damage SEED N CERT FOLDER        N damaged copies of a certificate
-   ratio_cases text SEED N CERT FOLDER          N copies with changed bytes, and some texts that are nearly JSON
+   ratio_cases text SEED N CERT FOLDER          N copies with changed bytes, and texts that are almost JSON
    ratio_cases problem CERT FILE                the problem of a certificate
    ratio_cases patch LIST ACCEPTED FOLDER       the fixtures of a list, as patches of the accepted ones in a folder *)
 open Json
@@ -119,7 +119,7 @@ let change words value =
   | Null -> Text (pick words)
   | _ -> if chance 1 2 then Null else List []
 
-(* The value with a change at one random position *)
+(* Returns the value with a change at one random position. *)
 let damaged value =
   let words = strings value in
   let at = ref (Random.int (size value)) in
@@ -134,7 +134,7 @@ let damaged value =
 
 (* * Fixtures *)
 exception Nowhere
-(* The value with a change at the path; None removes it *)
+(* Returns the value with a change at the path. If [change] returns None, the value at the path is removed. *)
 let rec into value path change = match path, value with
   | [], value -> change value
   | [step], Object l when not (List.mem_assoc step l) ->

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Lies to the proved checker. On the certificates of three.sh and as many others, every number that OCaml computes for it is
-# replaced in turn, and nothing may be proven from the replaced number.
+# Gives false numbers to the proved checker. The certificates are those of three.sh and as many others. Every number that OCaml
+# computes for the checker is replaced in turn. The checker must not prove a claim from a replaced number.
 #
-#   adversary.sh [SEEDS [EACH]]     the numbers of certificates, and of damaged ones for each (default: 4000 5)
+#   adversary.sh [SEEDS [EACH]]     the number of certificates, and of damaged copies of each (default: 4000 5)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 damage=${DAMAGE:-${CARGO_TARGET_DIR:-$PWD/../../target}/release/damage}

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares evenhand-proof with evenhand-check.
 
-The certificates are those of the test kit (accepted, rejected, malformed), those that `evenhand certify` writes about
-the examples, the golden cases and random problems, and damaged ones. A certificate that the kernel refuses must never
-be proven. One that it accepts must be proven, or reported as not covered. Every other difference is listed.
+The certificates are the accepted, rejected and malformed certificates of the test kit, the certificates that `evenhand
+certify` writes about the examples, the golden cases and random problems, and damaged copies. evenhand-proof must not prove a
+certificate that the kernel refuses. It must prove a certificate that the kernel accepts, or report it as not covered. Every
+other difference is listed.
 
     agreement.py [FROM TO]     seeds of the random problems (default: 0 60)
 
@@ -27,7 +28,7 @@ SEEDS = range(*map(int, sys.argv[1:3])) if len(sys.argv) > 2 else range(60)
 WORK = Path(tempfile.mkdtemp(prefix="agreement-"))
 
 counts, listed, wrong = Counter(), Counter(), []
-#: The build for browsers, which must give the same answers.
+#: The build for browsers must give the same answers.
 browser = both.Browser()
 
 
@@ -194,7 +195,7 @@ def in_groups(problem, rng):
         groups.append(group)
     problem["groups"] = groups
     if rng.random() < .2 and len(classes) > 1:
-        # A key of several names, with commas between them and spaces around them
+        # The key consists of several names, separated by commas and surrounded by spaces.
         space = lambda: rng.choice(["", " ", "  ", "\t", "\n"])
         groups[0]["on"] = {",".join(space() + name + space() for name in classes): {"limit": amounts(0, 6, .7)}}
     if rng.random() < .5:
@@ -212,14 +213,14 @@ def in_groups(problem, rng):
     return problem
 
 
-#: Characters by their category in Unicode
+#: The characters of each Unicode category
 CHARACTERS = {}
 for code in [*range(0x3100), *range(0xa000, 0xd800), *range(0xe000, 0x10ffff, 7), *range(0xfe00, 0x10000), *range(0xe0000, 0xe0200)]:
     CHARACTERS.setdefault(unicodedata.category(chr(code)), []).append(chr(code))
 
 
 def unicode_name(rng):
-    """Returns a short name of characters of any category: spaces of all kinds, controls, marks, private and unassigned ones."""
+    """Returns a short name with characters of any category: also spaces, controls, marks, and unassigned code points."""
     drawn = [rng.choice(CHARACTERS[rng.choice(sorted(CHARACTERS))]) for _ in range(rng.randint(1, 4))]
     if rng.random() < .3:
         drawn.insert(rng.randrange(len(drawn) + 1), rng.choice([",", " ", "\u00a0", "\u3000", "\"", "\\", "\ufeff", "\ufe0f"]))
@@ -236,7 +237,7 @@ def renamed(problem, rng):
             drawn += unicode_name(rng)
         new[name] = drawn
     def key(text):
-        # In a key of several classes each name is replaced, and the spaces around it stay.
+        # In a key of several classes, each name is replaced and the spaces around each name are kept.
         parts = [re.sub(r"[rsug]\d+", lambda found: new[found.group(0)], part) for part in text.split(",")]
         return ",".join(parts) if re.fullmatch(r"[\s,rsug\d]+", text) and re.search(r"[rsug]\d", text) else text
     def walk(value):
@@ -249,7 +250,7 @@ def renamed(problem, rng):
 
 
 def placed(problem, rng):
-    """Gives gangs to some users, and places whole tasks on single servers while these have room.
+    """Gives gangs to some users, and places whole tasks on single servers as long as the servers have free capacity.
 
     Returns the problem and the allocation.
     """
@@ -307,7 +308,7 @@ def damaged(text, rng):
     """Returns the certificate with one number changed, one field dropped, or one verdict reversed."""
     document = json.loads(text)
     if rng.random() < .1 and document.get("claims"):
-        # A claim that holds because no user is active, or one that does not apply
+        # The claim becomes a claim that holds because no user is active, or a claim that does not apply.
         claim = rng.choice(document["claims"])
         for field in ("evidence", "why", "margin"):
             claim.pop(field, None)

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Runs both builds of evenhand-proof: in machine code, and for browsers (build/js/proof.js, in Node). They must print the same
-lines and end with the same status.
+"""Runs both builds of evenhand-proof: the build in machine code, and the build for browsers (build/js/proof.js) in Node. Both
+builds must print the same lines and end with the same status.
 
     both.py CERTIFICATE...     judge these files, with the default options
-    both.py --batch            replace `evenhand-proof --batch`, for `damage --proof`; the status is 1 if the builds differ
+    both.py --batch            act as `evenhand-proof --batch` for `damage --proof`; end with status 1 if the builds differ
 """
 import os, subprocess, sys
 from pathlib import Path
@@ -16,14 +16,14 @@ TOLERANCE = "1/1000000"
 
 
 class Browser:
-    """The build for browsers, which judges one text after another."""
+    """The build for browsers. It judges one text after another."""
 
     def __init__(self):
         command = ["node", str(HERE / "serve.js"), str(BROWSER)]
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def judge(self, text, sharing="-", tolerance=TOLERANCE):
-        """Returns the exit status, and the lines that are printed as bytes."""
+        """Returns the exit status and the printed lines as bytes."""
         self.process.stdin.write(b"%d %s %s\n" % (len(text), sharing.encode(), tolerance.encode()) + text)
         self.process.stdin.flush()
         status, *lines = self.process.stdout.readline().rstrip(b"\n").split(b"\t")
@@ -31,7 +31,7 @@ class Browser:
 
 
 def native(text):
-    """Returns the exit status and the lines of the program in machine code, its error messages last."""
+    """Returns the exit status and the lines of the program in machine code, with error messages at the end."""
     done = subprocess.run([str(PROOF), "-"], input=text, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     return done.returncode, (done.stdout + done.stderr).split(b"\n")[:-1]
 
@@ -51,7 +51,7 @@ def batch(browser):
         answer = process.stdout.readline()
         first, *lines = answer.rstrip(b"\n").split(b"\t")
         one = int(first.split(b" ")[0]), lines
-        # A page allows tolerances below 1.
+        # A page accepts tolerances below 1.
         other = browser.judge(text, sharing.decode(), f"{10**30 - 1}/{10**30}")
         texts += 1
         if one != other:

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Compares the build for browsers with the one in machine code: on every primitive of integers, on every certificate of the test
-# kit, and on those of three.sh, intact and damaged. A number that JavaScript would truncate has to be a compiler error.
+# Compares the build for browsers with the build in machine code. Both builds run every primitive of integers. Both judge every
+# certificate of the test kit, and the intact and damaged certificates of three.sh. The compiler has to refuse an integer that
+# JavaScript would truncate.
 #
-#   browser.sh [CALLS [SEEDS [EACH]]]     the numbers of calls of each primitive, of certificates, and of damaged ones for each
+#   browser.sh [CALLS [SEEDS [EACH]]]     the number of calls of each primitive, of certificates, and of damaged copies of each
 #                                         (default: 100000 2000 5)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."

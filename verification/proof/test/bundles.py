@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Damages certificates of verdicts and of moves, and judges them by all three programs.
+"""Damages certificates of verdicts and of moves, and judges the certificates by all three programs.
 
-One number of a certificate is replaced. A certificate that evenhand-check refuses must never be proven by evenhand-proof, in
-machine code or in a browser. One that it accepts must not be refused there: "not covered" (3) is the only other answer.
+One number of each certificate is replaced. evenhand-proof must not prove a certificate that evenhand-check refuses, in machine
+code or in a browser. evenhand-proof must not refuse a certificate that evenhand-check accepts. The answer "not covered" (3) is
+always allowed.
 
     bundles.py [COUNT]     the number of damaged certificates (default: 400)
 """
@@ -57,7 +58,7 @@ def main():
         judge(name, text, browser, is_whole=True)
     for _ in range(COUNT):
         name, text = rng.choice(whole)
-        # Only digits of numbers, and none in names, hashes or titles
+        # Only digits of numbers are changed, but no digits in names, hashes or titles.
         at = rng.choice([m.start() for m in re.finditer(r"(?<=[:\[,\"/])-?\d+(?=[\"\],}/])", text)])
         digits = re.match(r"-?\d+", text[at:]).group(0)
         other = str(int(digits) + rng.choice([-1, 1, 7]))

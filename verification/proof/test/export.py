@@ -2,8 +2,9 @@
 """Compiles the files that `evenhand export --to coq` writes.
 
 The two examples of the README are solved, certified, exported and compiled by coqc. Coq has to report that every theorem is
-closed under the global context. With one number changed, the file must not compile. Then every accepted certificate of the
-test kit and those of random problems are exported: each file compiles, or the export is refused and names a claim.
+closed under the global context. If one number is changed, the file must not compile. Then every accepted certificate of the
+test kit, and certificates of random problems are exported. Each file must compile, or the export must be refused with the name
+of a claim.
 
     export.py [FROM TO]     seeds of the random problems (default: 0 12)
 """
@@ -16,7 +17,7 @@ THEORIES = HERE.parent / "theories"
 EXAMPLES = [("two-servers", "drfh"), ("google-cluster", "drfh")]
 DAMAGED = 12
 TIMEOUT = 120  # seconds of coqc; a file takes one or two
-# The message of an export that is refused because the proved checker does not cover a claim
+# The message of a refused export, if the proved checker does not cover a claim
 REFUSALS = re.compile(r"the claim `[^`]+` has no theorem: ")
 
 
@@ -25,7 +26,7 @@ def fail(what):
 
 
 def exported(name, certificate):
-    """Returns the Coq source; None if the export is refused and names a claim."""
+    """Returns the Coq source, or None if the export is refused and names a claim."""
     path, out = WORK / "certificate.json", WORK / f"{name}.v"
     path.write_text(certificate, encoding="utf-8")
     status, said = run(EVENHAND, "export", path, "--to", "coq", "-o", out)
@@ -50,7 +51,7 @@ def theorems(text):
 
 
 def closed(name, text):
-    """Checks that the file compiles without assumptions; returns the number of its theorems."""
+    """Checks that the file compiles without assumptions, and returns the number of its theorems."""
     names = theorems(text)
     ok, said = compiled(name, text + "".join(f"Print Assumptions {theorem}.\n" for theorem in names))
     if not ok or said.count("Closed under the global context") != len(names):
@@ -59,7 +60,7 @@ def closed(name, text):
 
 
 def damaged(text, rng):
-    """Yields the text with one number changed: in the allocation, a capacity, a margin or prices."""
+    """Yields copies of the text with one changed number: in the allocation, a capacity, a margin or the prices."""
     lines = re.compile(r"Definition the_allocation .*?\.\n|  capacity := .*?;|the_tolerance \(?-?\d.*?\.\n|"
                        r"Pareto \(row .*?\.\n", re.S)
     spans = [(part.start() + m.start(), part.start() + m.end()) for part in lines.finditer(text)

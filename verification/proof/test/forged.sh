@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks statements that are forged to look well-formed. A file NAME_forged.v must not compile: it has to fail where the statement
-# is checked. NAME_true.v tells the truth about the same problem, and must compile.
+# Checks that Coq refuses forged statements that look well-formed. A file NAME_forged.v must not compile, and must fail at the
+# theorem that checks the statement. NAME_true.v states the truth about the same problem and must compile.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 """Compares evenhand-proof with evenhand-check on certificates of linear programmes, intact and damaged.
 
-`evenhand lp solve` writes certificates of random small programmes: optima, programmes without a feasible point, and objectives
-without bound. Each certificate is damaged in many ways: numbers, signs, names, directions, the status, the hash, bounds, entries
-that are dropped or doubled, and text that is no JSON. Most damaged programmes get the hash that belongs to them, so that their
-proofs are looked at. Both programs, and the build for browsers, must end with the same status on every text. Then both programs
-are asked with the same options.
+`evenhand lp solve` writes certificates of random small programmes: programmes with an optimum, without a feasible point, and
+with an unbounded objective. Each certificate is damaged in many ways: in numbers, signs, names, directions, the status, the hash
+and bounds, by dropped or doubled entries, and by text that is not JSON. Most damaged programmes get their correct hash, so that
+the programs read the proofs. Both programs and the build for browsers must end with the same status on every text. Then both
+programs are run with the same options.
 
-    linear.py [PROGRAMMES [DAMAGED]]     the numbers of programmes, and of damaged certificates for each (default: 200 20)
+    linear.py [PROGRAMMES [DAMAGED]]     the number of programmes, and of damaged certificates for each (default: 200 20)
 
 EVENHAND and EVENHAND_CHECK name the binaries (default: those in target/release).
 """
@@ -29,13 +29,13 @@ WORK = Path(tempfile.mkdtemp(prefix="linear-"))
 STATUSES = ("optimal", "infeasible", "unbounded")
 
 class Batch:
-    """evenhand-proof in one process, which judges one text after another."""
+    """A process of evenhand-proof that judges one text after another."""
 
     def __init__(self):
         self.process = subprocess.Popen([str(PROOF), "--batch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
 
     def judge(self, text):
-        """Returns the exit status, and the lines that are printed as bytes."""
+        """Returns the exit status and the printed lines as bytes."""
         self.process.stdin.write(b"%d -\n" % len(text) + text)
         self.process.stdin.flush()
         first, *lines = self.process.stdout.readline().rstrip(b"\n").split(b"\t")
@@ -63,7 +63,7 @@ def number(rng, high=6):
 
 
 def bounds(rng):
-    """Returns bounds of a row or a column; rarely the lower one is above the upper one."""
+    """Returns bounds of a row or a column. Rarely, the lower bound is above the upper bound."""
     low, high = sorted((number(rng), number(rng)), key=Fraction)
     if rng.random() < .03:
         low, high = high, low
@@ -97,7 +97,7 @@ def programme(rng):
 
 
 def hash_of(programme):
-    """The hash that docs/linear-programmes.md defines."""
+    """Returns the hash that docs/linear-programmes.md defines."""
     sign = -1 if programme["direction"] == "maximise" else 1
     quoted = lambda text: json.dumps(text, ensure_ascii=False)
     ends = lambda of: " ".join(str(Fraction(str(of[end]))) if end in of else "-" for end in ("lower", "upper"))
@@ -148,7 +148,7 @@ def change_number(rng, document):
 
 
 def change_proof(rng, document):
-    """Changes a number of the proof, and leaves the programme as it is."""
+    """Changes a number of the proof, but not the programme."""
     paths = [path for path in places(document) if path and path[0] in ("objective", "x", "y", "ray") and is_number(at(document, path))]
     if paths:
         path = rng.choice(paths)
@@ -247,7 +247,7 @@ def add_field(rng, document):
 
 
 def reorder(rng, document):
-    """Puts rows, columns and fields in another order, which means the same."""
+    """Reorders rows, columns and fields, which does not change the meaning."""
     programme = document["programme"]
     rng.shuffle(programme["rows"]), rng.shuffle(programme["columns"])
     for field in ("x", "y", "ray"):
@@ -256,7 +256,7 @@ def reorder(rng, document):
 
 
 def scale(rng, document):
-    """Multiplies a part of the proof, or states zeros; some of these certificates remain true."""
+    """Multiplies numbers of the proof by a factor, or states zeros. Some of these certificates remain true."""
     factor = rng.choice([Fraction(2), Fraction(1, 3), Fraction(-1), Fraction(0), Fraction(10) ** 40])
     for field in rng.sample(["x", "y", "ray"], rng.randint(1, 3)):
         if isinstance(document.get(field), dict):
@@ -267,7 +267,7 @@ def scale(rng, document):
 
 
 def move(rng, document):
-    """Moves the point along the ray, which keeps it feasible; or by a unit."""
+    """Moves the point by a unit, or along the ray, which keeps the point feasible."""
     if "x" not in document or not document["programme"]["columns"]:
         return change_number(rng, document)
     step = document.get("ray") or {rng.choice(document["programme"]["columns"])["name"]: 1}
@@ -276,7 +276,7 @@ def move(rng, document):
 
 
 def reverse(rng, document):
-    """States the opposite objective in the opposite direction, which is the same minimised programme and has the same hash."""
+    """States the opposite objective in the opposite direction. The minimised programme and the hash stay the same."""
     programme = document["programme"]
     programme["direction"] = "minimise" if programme["direction"] == "maximise" else "maximise"
     for column in programme["columns"]:
@@ -292,7 +292,7 @@ DAMAGE = [change_number, change_number, change_proof, change_proof, change_proof
 
 
 def damaged_text(rng, text):
-    """Damages the text of a certificate: some of the results are no JSON."""
+    """Damages the text of a certificate. Some results are not JSON."""
     k = rng.randrange(len(text))
     return rng.choice([
         text[:k], text[:k] + text[k + 1:], text[:k] + rng.choice("{}[]\",:0-e\\\x00\n") + text[k:], text + "{}", text + " \n", "/* */" + text,
@@ -310,19 +310,19 @@ def damaged(rng, whole):
         try:
             rng.choice(DAMAGE)(rng, document)
         except (KeyError, IndexError, TypeError, ValueError, AttributeError, ZeroDivisionError):
-            pass  # An earlier damage has removed what this one changes.
+            pass  # An earlier damage has removed the field that this damage changes.
     if rng.random() < .7 and isinstance(document.get("sha256"), str):
         try:
             document["sha256"] = hash_of(document["programme"])
         except (KeyError, TypeError, ValueError, AttributeError, ZeroDivisionError):
-            pass  # No programme, hence no hash.
+            pass  # A malformed programme has no hash.
     return json.dumps(document, ensure_ascii=rng.random() < .5)
 
 
 # --- comparison ---------------------------------------------------------------------------------------
 
 def compare(kind, text):
-    """Judges a text by both programs and the build for browsers; returns the status of evenhand-check."""
+    """Judges a text by both programs and the build for browsers, and returns the status of evenhand-check."""
     path = WORK / "certificate.json"
     path.write_text(text, encoding="utf-8", errors="surrogatepass")
     kernel, said_kernel = run(CHECK, path)
@@ -340,7 +340,7 @@ def compare(kind, text):
 
 
 def ask(path, arguments, expected):
-    """Runs both programs with the same options, which must end with the expected status."""
+    """Runs both programs with the same options, and checks that both end with the expected status."""
     (kernel, said_kernel), (machine, said) = run(CHECK, path, *arguments), run(PROOF, path, *arguments)
     counts["options", kernel, machine] += 1
     if not kernel == machine == expected:

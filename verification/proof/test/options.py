@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Runs evenhand-proof and evenhand-check with the same options: --problem, --allocation, --require and --max-tolerance.
 
-The certificates are all accepted ones of the test kit, of every kind. Both programs must print the same hash of the problem, and
-end with the same status, unless evenhand-proof does not cover the certificate (3).
+The test runs on all accepted certificates of the test kit, of every kind. Both programs must print the same hash of the problem
+and end with the same status. evenhand-proof may also report a certificate as not covered (3).
 """
 import copy, json, os, re, subprocess, sys, tempfile
 from fractions import Fraction
@@ -52,7 +52,7 @@ def turned(problem):
 
 
 def changed(problem):
-    """Returns a different problem: one weight or one reward is different."""
+    """Returns a different problem, in which one weight or one reward differs."""
     other = copy.deepcopy(problem)
     if problem["kind"] == "allocation-problem":
         other["users"][0]["weight"] = "7/5" if other["users"][0].get("weight") != "7/5" else 1

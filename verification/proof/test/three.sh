@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Judges certificates of random problems and golden cases, intact and damaged, by three programs: evenhand-proof, the kernel and, if
-# the problem is small enough, the plain judge of the test kit. None may contradict another. Claims that evenhand-proof does not
-# cover are counted by reason. The seeds are fixed, and docs/proof.md has to state the result. The program is the test kit's
-# `damage`.
+# Judges intact and damaged certificates of random problems and golden cases by three programs: evenhand-proof, the kernel, and the
+# plain judge of the test kit if the problem is small enough. No program may contradict another. Claims that evenhand-proof does
+# not cover are counted by reason. The seeds are fixed, and docs/proof.md has to state the result. The program `damage` of the
+# test kit runs the comparison.
 #
-#   three.sh [SEEDS [EACH]]     the numbers of certificates, and of damaged ones for each (default: 2000 5)
+#   three.sh [SEEDS [EACH]]     the number of certificates, and of damaged copies of each (default: 2000 5)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 damage=${DAMAGE:-${CARGO_TARGET_DIR:-$PWD/../../target}/release/damage}
@@ -17,7 +17,7 @@ trap 'rm -rf "$work"' EXIT
 }
 "$damage" 0 "$seeds" --each "$each" --state "$work/state.json" --keep build/contradictions \
   --proof "$PWD/build/evenhand-proof" | tee "$work/said"
-# Adds up the counts of the lines of a kind: `N good; kernel: accepted; proof: ...`
+# Adds up the counts N of all lines of a kind, such as `N good; kernel: accepted; proof: ...`.
 count() { awk -v kind="$1" 'index($0, "good; ") + index($0, "damaged; kernel: accepted; proof: accepted") && index($0, kind) { n += $1 } END { print n + 0 }' "$work/said"; }
 good=$(count 'good; kernel: accepted; proof: accepted')
 damaged=$(count 'damaged; kernel: accepted; proof: accepted')
@@ -30,7 +30,7 @@ echo "three: $comes_out"
   echo "three: error: fewer than 98 % of the good ones with a theorem are proven in full" >&2
   exit 1
 }
-# The page has this line; with EVENHAND_WRITE_DOCS=1 it is written again.
+# docs/proof.md must contain this line. With EVENHAND_WRITE_DOCS=1, the script writes the line.
 line="With the fixed seeds of \`three.sh\`, 12,000 certificates: $comes_out."
 page=../../docs/proof.md
 if [[ $seeds == 2000 && $each == 5 ]]; then

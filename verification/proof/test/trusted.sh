@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Checks the size of the OCaml that has to be trusted about certificates of allocations: the code that reads and prints.
-# docs/proof.md lists its files with their numbers of lines. The numbers are facts and not limits.
+# Compares the sizes of the trusted OCaml files, which read certificates of allocations and print results, with the numbers of
+# lines in docs/proof.md. The numbers are facts and not limits.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 page=../../docs/proof.md
 shared=0
-# Prints the number of lines of a file; the page has to state it.
+# Prints the number of lines of a file. Fails if the page does not state this number.
 lines_of() {
   local lines
   lines=$(wc -l <"reader/$1.ml")
@@ -19,7 +19,7 @@ for file in zar json strict reader groups verdict say; do
   lines=$(lines_of "$file")
   shared=$((shared + lines))
 done
-# Other kinds of certificates have readers of their own.
+# Certificates of ratios, worst loads and linear programmes have other readers.
 for files in "packing ratio" linear; do
   read -ra names <<<"$files"
   lines=$(for name in "${names[@]}"; do cat "reader/$name.ml"; done | wc -l)

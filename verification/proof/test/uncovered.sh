@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Checks claims whose evidence would be enough without groups: each is refused if groups have limits, or hold something back. Also
-# checks that a certificate that is too large is reported as such.
+# Checks that evenhand-proof refuses claims whose evidence suffices only without groups, if groups have limits or keep capacity
+# back. Also checks that the program reports certificates that are too large.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -25,7 +25,7 @@ for file in "$work"/*.json; do
 done
 echo "uncovered: $claims claims whose evidence would do without groups, all refused"
 
-# Numbers with more digits than the reader computes with, where exponents are written out.
+# With exponents written out, these numbers have more digits than the reader accepts.
 users=$(for n in {1..21}; do printf ',{"name": "u%s", "demand": {"r": 1}}' "$n"; done)
 tasks=$(for n in {1..21}; do printf ',"u%s": {"s": "1e-100000"}' "$n"; done)
 status=0
@@ -42,7 +42,8 @@ EOF
 }
 echo "uncovered: two million digits are too large"
 
-# If guarantees are only compared with, the filling is not that of the theorems. The trusted part of the reader has to detect this.
+# If guarantees are only compared, the filling differs from the filling of the theorems. The trusted part of the reader has to
+# detect this.
 status=0
 said=$(build/evenhand-proof - 2>&1 <<'EOF'
 {"kind": "certificate", "version": 2, "problem": {"kind": "allocation-problem", "resources": ["r"],
