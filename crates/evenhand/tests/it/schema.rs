@@ -257,11 +257,11 @@ fn numbers_are_never_null() {
     folder.write("s.json", admission().replace(r#""horizon": 5"#, r#""horizon": 1e200"#));
     folder
         .run(&["simulate", "s.json", "--format", "json"])
-        .fails_with(2, "horizon: simulations take numbers");
+        .fails_with(2, "horizon: expected a number of at most 1e100");
     folder.write("s.json", with_jobs().replace(r#""horizon": 20"#, r#""horizon": 1e308"#));
     folder
         .run(&["simulate", "s.json", "--format", "json"])
-        .fails_with(2, "horizon: simulations take numbers");
+        .fails_with(2, "horizon: expected a number of at most 1e100");
     let course = SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#);
     folder.write("s.json", course.replace(r#""demand": {"cpu": 1}"#, r#""demand": {"cpu": 1e-350}"#));
     folder

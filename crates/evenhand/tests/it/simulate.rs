@@ -342,7 +342,7 @@ fn a_reservation_is_simulated_from_its_file() {
     let page = folder.run(&["simulate", "s.json"]).ends_with(0).stdout;
     assert!(page.contains("dra, reserve 4 on 50 servers") && page.contains("v32-m256"), "{page}");
     for (wrong, message) in [
-        (scenario.replace(r#""horizon": 10"#, r#""horizon": 1"#), "from: rewards"),
+        (scenario.replace(r#""horizon": 10"#, r#""horizon": 1"#), "from: expected a time before the horizon"),
         (scenario.replace("vms.json", "none.json"), "none.json"),
         (scenario.replace(r#""servers": 50"#, r#""servers": 0"#), "1 to 100000"),
     ] {

@@ -181,7 +181,7 @@ fn wrong_grids_are_refused_with_the_place() {
         (of(r#""problems": [7], "mechanisms": ["drfh"]"#), "problems[0]: found a number: expected a string"),
         (of(r#""problems": [""], "mechanisms": ["drfh"]"#), "problems[0]: found ``: expected the path"),
         (of(r#""problems": ["x*"], "mechanisms": ["drfh"]"#), "problems[0]: no file fits the pattern `x*`"),
-        (of(r#""problems": ["a***"], "mechanisms": ["drfh"]"#), "problems[0]: `a***` is no pattern"),
+        (of(r#""problems": ["a***"], "mechanisms": ["drfh"]"#), "problems[0]: `a***` is not a valid pattern"),
         (of(r#""problems": ["a-1.json"], "mechanisms": []"#), "mechanisms: found an empty list"),
         (by("\"drhf\""), "mechanisms[0]: there is no mechanism `drhf`"),
         (by(r#"{"name": "x"}"#), "mechanisms[0]: the field `mechanism` is missing"),

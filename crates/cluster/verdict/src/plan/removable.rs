@@ -3,6 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use evenhand_mechanisms::tree::Rule;
 use evenhand_problem::snapshot::Snapshot;
@@ -121,7 +122,8 @@ impl Removable {
             before,
             removed: BTreeSet::new(),
             left_by_user: movable(&problem, &rules, &standing),
-            targets: vec![None; problem.n_users()],
+            shape_of: problem.shapes().of,
+            targets: BTreeMap::new(),
             standing,
             steps: STEPS,
             searches: MOST_SEARCHES,
@@ -248,8 +250,10 @@ struct Search<'s, 'p> {
     removed: BTreeSet<At>,
     /// The number of tasks that may still move, by user.
     left_by_user: Vec<Rational>,
-    /// The target servers of each user, or `None` until they are first needed.
-    targets: Vec<Option<Targets>>,
+    /// The shape of each user. Tasks of one shape have the same demand and run on the same classes.
+    shape_of: Vec<u32>,
+    /// The target servers of the shapes for which they were needed.
+    targets: BTreeMap<u32, Rc<Targets>>,
     steps: u64,
     searches: usize,
     /// The number of times that fair shares may still be computed.
@@ -378,11 +382,11 @@ impl<'p> Search<'_, 'p> {
         self.standing.servers.classes[class][at].room(self.standing.problem, class, n, most)
     }
 
-    /// Computes the servers with free capacity for a task of a user, the fullest first. Moves never free
+    /// Returns the servers with free capacity for a task of a user, the fullest first. Moves never free
     /// capacity on other servers, so the list stays complete.
-    fn targets_of(&mut self, n: usize) {
-        if self.targets[n].is_some() {
-            return;
+    fn targets_of(&mut self, n: usize) -> Rc<Targets> {
+        if let Some(known) = self.targets.get(&self.shape_of[n]) {
+            return Rc::clone(known);
         }
         let mut list: Vec<(Reverse<usize>, At)> = Vec::new();
         for class in self.standing.rules.classes_of(self.standing.problem, n) {
@@ -397,27 +401,41 @@ impl<'p> Search<'_, 'p> {
         list.sort_unstable();
         let is_whole = list.len() <= MOST_TARGETS;
         list.truncate(MOST_TARGETS);
-        self.targets[n] = Some((list.into_iter().map(|(_, at)| at).collect(), is_whole));
+        let targets = Rc::new((list.into_iter().map(|(_, at)| at).collect(), is_whole));
+        self.targets.insert(self.shape_of[n], Rc::clone(&targets));
+        targets
+    }
+
+    /// Returns the complete list of servers with free capacity for a task of a user, or `None` if there are too many such
+    /// servers.
+    fn all_targets(&mut self, n: usize) -> Option<Rc<Targets>> {
+        Some(self.targets_of(n)).filter(|targets| targets.1)
     }
 
     /// Returns the other servers with free capacity for one of these tasks. Returns `None` if there are too many such
     /// servers.
-    fn servers_with_room(&self, from: At, tasks: &[(usize, u64)]) -> Option<BTreeSet<At>> {
+    fn servers_with_room(&mut self, from: At, tasks: &[(usize, u64)]) -> Option<BTreeSet<At>> {
         let mut servers = BTreeSet::new();
         for (n, _) in tasks {
-            let (list, _) = self.targets[*n].as_ref().filter(|(_, is_whole)| *is_whole)?;
-            servers.extend(list.iter().filter(|at| **at != from && !self.removed.contains(*at)));
+            let targets = self.all_targets(*n)?;
+            servers.extend(targets.0.iter().filter(|at| **at != from && !self.removed.contains(*at)));
         }
         Some(servers)
     }
 
-    /// Returns `false` if the free capacity of all servers together is too small for the tasks of a server. Only servers
-    /// with free capacity for one of the tasks count.
-    fn can_have_room(&self, from: At, tasks: &[(usize, u64)]) -> bool {
-        let Some(servers) = self.servers_with_room(from, tasks) else { return true };
+    /// Returns the tasks for which only few servers have free capacity.
+    fn tasks_with_few_servers(&mut self, tasks: &[(usize, u64)]) -> Vec<(usize, u64)> {
+        tasks.iter().filter(|(n, _)| self.all_targets(*n).is_some()).copied().collect()
+    }
+
+    /// Returns `false` if the free capacity of all servers together is too small for the tasks of a server. The tasks with
+    /// many servers are left out, and for the others only servers with free capacity for one of them count.
+    fn can_have_room(&mut self, from: At, tasks: &[(usize, u64)]) -> bool {
+        let tasks = self.tasks_with_few_servers(tasks);
+        let Some(servers) = self.servers_with_room(from, &tasks) else { return true };
         let problem = self.standing.problem;
         let mut left = vec![Rational::new(); problem.n_resources()];
-        for (n, x) in tasks {
+        for (n, x) in &tasks {
             let lot = self.lot(*n, *x, from.0);
             for (r, left) in left.iter_mut().enumerate() {
                 *left -= lot.least_demand(problem, r) * *x;
@@ -429,6 +447,47 @@ impl<'p> Search<'_, 'p> {
             positive.for_each(|(left, free)| *left += free);
         }
         left.iter().all(|left| *left >= 0)
+    }
+
+    /// Moves tasks of a user to the first servers with free capacity. Adds the moves to `moved`, and returns the number of
+    /// tasks that are left.
+    fn move_to_first(&mut self, n: usize, tasks: u64, from: At, moved: &mut Vec<Moved>) -> u64 {
+        let lot = self.lot(n, tasks, from.0);
+        let targets = self.targets_of(n);
+        let mut left = self.move_onto(&lot, tasks, from, targets.0.iter().copied(), moved);
+        if left > 0 && !targets.1 {
+            let all = self.all_servers(n);
+            left = self.move_onto(&lot, left, from, all.into_iter(), moved);
+        }
+        left
+    }
+
+    fn move_onto(
+        &mut self,
+        lot: &Lot,
+        mut left: u64,
+        from: At,
+        servers: impl Iterator<Item = At>,
+        moved: &mut Vec<Moved>,
+    ) -> u64 {
+        for to in servers {
+            if left == 0 {
+                break;
+            }
+            let under = room_under_limits(&self.standing, lot, to.0);
+            let tasks = self.room(lot.user, from.0, to, left.min(under));
+            if tasks > 0 {
+                self.add(lot.user, to, tasks as i64);
+                moved.push((lot.user, from, to, tasks));
+                left -= tasks;
+            }
+        }
+        left
+    }
+
+    /// Takes moves back.
+    fn undo(&mut self, moved: &[Moved]) {
+        moved.iter().for_each(|(n, _, to, tasks)| self.add(*n, *to, -(*tasks as i64)));
     }
 
     /// Moves all tasks of a server to other servers. If `is_trial`, the moves are undone at once.
@@ -454,9 +513,6 @@ impl<'p> Search<'_, 'p> {
             let size = demand.map(|(r, d)| Rational::from(d / &capacity[*r])).max().unwrap_or_default();
             (Reverse(size), *n)
         });
-        for (n, _) in &order {
-            self.targets_of(*n);
-        }
         if !self.can_have_room(from, &tasks) {
             return Err(Some(Reason::NoRoom));
         }
@@ -468,26 +524,10 @@ impl<'p> Search<'_, 'p> {
         let mut moved: Vec<Moved> = Vec::new();
         let mut left_over = false;
         for (n, x) in &order {
-            let mut left = *x;
-            let (list, is_whole) = self.targets[*n].clone().unwrap_or_default();
-            let all: Vec<At> = if is_whole { Vec::new() } else { self.all_servers(*n) };
-            for to in list.into_iter().chain(all) {
-                if left == 0 {
-                    break;
-                }
-                let of_class = self.lot(*n, left, class);
-                let under = room_under_limits(&self.standing, &of_class, to.0);
-                let tasks = self.room(*n, class, to, left.min(under));
-                if tasks > 0 {
-                    self.add(*n, to, tasks as i64);
-                    moved.push((*n, from, to, tasks));
-                    left -= tasks;
-                }
-            }
-            left_over |= left > 0;
+            left_over |= self.move_to_first(*n, *x, from, &mut moved) > 0;
         }
         if left_over {
-            moved.drain(..).for_each(|(n, _, to, tasks)| self.add(n, to, -(tasks as i64)));
+            self.undo(&moved);
             let found = self.empty_exactly(from, &tasks);
             match found {
                 Ok(exact) => {
@@ -502,7 +542,7 @@ impl<'p> Search<'_, 'p> {
             }
         }
         if is_trial {
-            moved.iter().for_each(|(n, _, to, tasks)| self.add(*n, *to, -(*tasks as i64)));
+            self.undo(&moved);
             tasks.iter().for_each(|(n, x)| self.add(*n, from, *x as i64));
             self.removed.remove(&from);
         } else {
@@ -529,12 +569,14 @@ impl<'p> Search<'_, 'p> {
 
     /// Searches exactly for other servers for the tasks of a server. The tasks have already left the server.
     fn empty_exactly(&mut self, from: At, tasks: &[(usize, u64)]) -> Result<Vec<Moved>, Option<Reason>> {
-        let problem = self.standing.problem;
         // If the tasks of a single user do not fit, no search is needed.
         for (n, x) in tasks {
             let mut left = *x;
-            let of_list = self.targets[*n].as_ref().filter(|(_, is_whole)| *is_whole);
-            for to in of_list.map_or_else(|| self.all_servers(*n), |(list, _)| list.clone()) {
+            let servers = match self.all_targets(*n) {
+                Some(targets) => targets.0.clone(),
+                None => self.all_servers(*n),
+            };
+            for to in servers {
                 left -= self.room(*n, from.0, to, left);
                 if left == 0 {
                     break;
@@ -544,6 +586,24 @@ impl<'p> Search<'_, 'p> {
                 return Err(Some(Reason::NoRoom));
             }
         }
+        // The tasks with few servers decide most cases: they do not fit, or the other tasks fit after them.
+        let few = self.tasks_with_few_servers(tasks);
+        if !few.is_empty() && few.len() < tasks.len() {
+            let mut moved = self.search_exactly(from, &few)?;
+            moved.iter().for_each(|(n, _, to, tasks)| self.add(*n, *to, *tasks as i64));
+            let others = tasks.iter().filter(|of| !few.contains(of));
+            let left: u64 = others.map(|(n, x)| self.move_to_first(*n, *x, from, &mut moved)).sum();
+            self.undo(&moved);
+            if left == 0 {
+                return Ok(moved);
+            }
+        }
+        self.search_exactly(from, tasks)
+    }
+
+    /// Searches for servers for these tasks together. Bounds of groups are not considered.
+    fn search_exactly(&mut self, from: At, tasks: &[(usize, u64)]) -> Result<Vec<Moved>, Option<Reason>> {
+        let problem = self.standing.problem;
         let rules = self.standing.rules;
         let needs_distinct = |n: usize| gang(problem, n) > 1 && rules.of(n).distinct_servers;
         if self.searches == 0 || tasks.iter().any(|(n, _)| needs_distinct(*n)) {
@@ -553,13 +613,18 @@ impl<'p> Search<'_, 'p> {
         let lots: Vec<Lot> = tasks.iter().map(|(n, x)| self.lot(*n, *x, from.0)).collect();
         // The search sees only servers with free capacity for one of the tasks.
         let with_room = self.servers_with_room(from, tasks);
-        let is_seen = |at: &At| match &with_room {
-            Some(servers) => servers.contains(at),
-            None => !self.removed.contains(at),
+        let servers = |class: usize, list: &mut dyn Iterator<Item = usize>| -> Vec<Server> {
+            list.map(|at| self.standing.servers.classes[class][at].clone()).collect()
         };
-        let of_class = |class: usize| -> Vec<Server> {
-            let servers = self.standing.servers.classes[class].iter().enumerate();
-            servers.filter(|(at, _)| is_seen(&(class, *at))).map(|(_, server)| server.clone()).collect()
+        let of_class = |class: usize| match &with_room {
+            Some(some) => {
+                let own = some.range((class, 0)..=(class, usize::MAX)).map(|(_, at)| *at);
+                servers(class, &mut own.into_iter())
+            }
+            None => {
+                let all = 0..self.standing.servers.classes[class].len();
+                servers(class, &mut all.filter(|at| !self.removed.contains(&(class, *at))))
+            }
         };
         let seen = (0..problem.n_servers()).map(of_class).collect();
         let all = std::mem::replace(&mut self.standing.servers.classes, seen);

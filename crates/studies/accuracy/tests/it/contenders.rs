@@ -131,7 +131,7 @@ impl Contender for Wrong {
 #[test]
 fn failures_of_contenders_are_named_and_do_not_stop_the_run() {
     for (does, status, words) in [
-        (Does::Panics, Status::Failed, "panics"),
+        (Does::Panics, Status::Failed, "panicked"),
         (Does::NeverEnds, Status::Timeout, "time was up"),
         (Does::ReturnsNan, Status::Malformed, "NaN, which is not a finite number"),
         (Does::ForgetsUsers, Status::Malformed, "differ from the users of the problem"),
