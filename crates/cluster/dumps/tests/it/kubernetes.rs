@@ -279,7 +279,7 @@ fn errors_name_the_place() {
     refuses(
         System::Kubernetes,
         &[("dump", &elsewhere)],
-        "there is no `z`; the files seem to be of different clusters",
+        "there is no server `z`; the files seem to be of different clusters",
     );
     let affinity = r#""affinity": {"nodeAffinity": {"requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms":
         [{"matchExpressions": [{"key": "x", "operator": "Like"}]}]}}}"#;

@@ -266,7 +266,7 @@ fn errors_name_the_place() {
     with(&job("1", "").replace("State=PENDING", "State=RUNNING"), "j.txt:1: the job `1` runs on no node");
     with(
         &job("1", "NodeList=z").replace("State=PENDING", "State=RUNNING"),
-        "there is no `z`; the files seem to be of different clusters",
+        "there is no server `z`; the files seem to be of different clusters",
     );
     with("Account|User|RawShares\nroot||1\n   deep||1\n", "j.txt:3: Account: more than one level deeper");
     with(
