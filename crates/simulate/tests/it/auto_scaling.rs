@@ -303,7 +303,7 @@ fn policies_use_estimates_instead_of_loads() {
     let same = with(json!({"dra": {"reserve": 2, "estimates": {"small": 0, "large": 0}}}), "1");
     assert_eq!(same, with(json!({"dra": {"reserve": 2}}), "1"));
     for (policy, expected) in [
-        (json!({"static": {"error": 2}}), "policy.static.error: expected a part"),
+        (json!({"static": {"error": 2}}), "policy.static.error: expected a fraction of the estimates"),
         (json!({"static": {"estimates": {"smal": 1}}}), "there is no job type `smal`"),
         (json!({"dra": {"estimates": {"small": -1}}}), "policy.dra.estimates.small"),
     ] {
