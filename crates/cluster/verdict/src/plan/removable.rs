@@ -27,8 +27,7 @@ const MOST_EMPTY: u64 = 10_000;
 const MOST_TARGETS: usize = 256;
 /// The largest number of steps of all exact searches.
 const STEPS: u64 = 1_000_000;
-/// The largest number of exact searches. Each search takes about a millisecond on servers with free capacity for some
-/// hundred tasks.
+/// The largest number of exact searches.
 const MOST_SEARCHES: usize = 3_000;
 /// The largest number of times that fair shares are computed on a small cluster. On larger clusters they are
 /// computed less often.
@@ -279,7 +278,7 @@ impl<'p> Search<'_, 'p> {
             }
         }
         // The numbers that must not get worse are the same for all servers of a class, so they are computed once. With
-        // limits on classes they also depend on the tasks that move.
+        // limits on classes they also depend on the tasks that move to other classes.
         let mut order: Vec<usize> = movable.keys().copied().collect();
         order.sort_by_key(|class| (Reverse(movable[class].len()), *class));
         let mut alone = Vec::new();
@@ -290,7 +289,8 @@ impl<'p> Search<'_, 'p> {
             let mut known: Option<bool> = None;
             for ((class, at), moves) in servers {
                 let place = self.place((class, at));
-                let is_same = known.is_some() && (!depends_on_moves || moves.is_empty());
+                let stays_in_class = moves.iter().all(|of| of.to.class == of.from.class);
+                let is_same = known.is_some() && (!depends_on_moves || stays_in_class);
                 let is_worse = match known.filter(|_| is_same) {
                     Some(is_worse) => is_worse,
                     None if self.judged <= keep => {
@@ -299,7 +299,7 @@ impl<'p> Search<'_, 'p> {
                     }
                     None => {
                         let is_worse = self.is_worse_without((class, at), &moves)?;
-                        if !depends_on_moves || moves.is_empty() {
+                        if !depends_on_moves || stays_in_class {
                             known = Some(is_worse);
                         }
                         is_worse
