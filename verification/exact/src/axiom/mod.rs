@@ -146,7 +146,8 @@ impl Axiom {
     /// Returns true if a claim needs evidence that only a solver can compute ([`Claim::with_evidence`]). The evidence
     /// of the other axioms is derived from the allocation ([`Claim::derive`]).
     ///
-    /// [`Claim::with_evidence`]: crate::Claim::with_evidence [`Claim::derive`]: crate::Claim::derive
+    /// [`Claim::with_evidence`]: crate::Claim::with_evidence
+    /// [`Claim::derive`]: crate::Claim::derive
     #[must_use]
     pub fn needs_evidence(self) -> bool {
         self.rule().needs_evidence()
