@@ -58,7 +58,7 @@ fn verify(bencher: Bencher, users: usize) {
     bencher.bench(|| assert!(check(&certificate).valid));
 }
 
-/// Measures certifying many users, each of which may run on half of ten classes.
+/// Measures certifying many users. Each user may run on half of ten classes.
 #[divan::bench(args = [1_000, 10_000], sample_count = 5)]
 fn certify_half(bencher: Bencher, users: usize) {
     let problem = half(10, 3, users, 1).unwrap();

@@ -291,7 +291,7 @@ fn series() -> String {
         .to_owned()
 }
 
-/// Returns a scenario with 1,000 lines, each of which stands for 4,000 jobs.
+/// Returns a scenario with 1,000 lines. Each line stands for 4,000 jobs.
 fn jobs() -> String {
     let job = |at: usize| format!(r#"{{"at": {at}, "tasks": 4000, "duration": 1}}"#);
     let jobs: Vec<String> = (0..1_000).map(job).collect();

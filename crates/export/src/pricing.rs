@@ -134,7 +134,7 @@ struct Walk<'c> {
     open: Vec<Branch>,
 }
 
-/// A split of which the first branch, or both branches, have been entered.
+/// A split. The search has entered its first branch, or both branches.
 struct Branch {
     job: usize,
     at: u64,

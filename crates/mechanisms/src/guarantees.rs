@@ -3,7 +3,7 @@
 use evenhand_problem::groups::ZeroWeight;
 use evenhand_problem::{Group, Problem, Promises, Rational};
 
-/// What is proven about one axiom for the allocations of one mechanism.
+/// The proven statement about one axiom for the allocations of one mechanism.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Guarantee {
     /// A theorem guarantees the axiom on the problems that meet this condition.

@@ -53,7 +53,7 @@ pub enum Bound {
     Limit(usize, usize),
     /// The limit of a group on some server classes.
     OnClasses(OnLimit),
-    /// The capacity of a resource, of which part is kept back for other groups.
+    /// The capacity of a resource. A part of it is kept back for other groups.
     KeptBack(usize),
     /// The guarantee of a group of weight 0, which gets nothing beyond this guarantee.
     Weight(usize),

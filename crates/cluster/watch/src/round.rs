@@ -29,7 +29,7 @@ use crate::stop::Stop;
 /// The commands that print the state of the cluster.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Source {
-    /// The commands of a system, each of which prints a file of the dump.
+    /// The commands of a system. Each command prints a file of the dump.
     Dump(System, Vec<CommandLine>),
     /// A command that prints a snapshot in the format of `evenhand import`.
     Snapshot(CommandLine),

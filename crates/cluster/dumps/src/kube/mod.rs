@@ -460,7 +460,7 @@ impl Kube {
         }
     }
 
-    /// Adds the number of pods that a node may run as a resource, of which each task demands 1.
+    /// Adds the number of pods that a node may run as a resource. Each task demands 1 of this resource.
     ///
     /// The resource is added if a quota limits the number of pods. Otherwise it is added only if it excludes
     /// a waiting task from a node that has free capacity for the task, because an additional resource changes

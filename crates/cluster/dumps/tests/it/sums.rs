@@ -159,7 +159,7 @@ fn compare(dump: &Value, snapshot: &Snapshot, is_kueue: bool) {
         let stated = &problem.total_capacity()[r] + rounded;
         assert_eq!(stated, expected.get(name).cloned().unwrap_or_default(), "{name}");
     }
-    // Compare the waiting tasks, including those that are left out.
+    // Compare the waiting tasks, including the omitted waiting tasks.
     let waits: u64 = if is_kueue {
         kind("Workload")
             .filter(|of| of["status"]["admission"].is_null())

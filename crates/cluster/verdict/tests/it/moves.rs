@@ -156,7 +156,7 @@ fn scripts_name_tasks_and_run_no_other_commands() {
     assert!(lines("mesos").contains("(no command: none is known for this system)\n"));
 }
 
-/// Returns a snapshot of Kueue with two workloads of two pods each, one of which has to stop.
+/// Returns a snapshot of Kueue with two workloads of two pods each. One workload has to stop.
 fn owned(owners: &str) -> Snapshot {
     let text = r#"{"kind": "snapshot", "system": "kueue", "problem": {"kind": "allocation-problem", "resources": ["gpu"],
         "servers": [{"name": "s", "count": 2, "capacity": {"gpu": 2}}], "groups": [{"name": "a"}, {"name": "b"}],

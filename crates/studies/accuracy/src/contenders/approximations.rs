@@ -7,7 +7,7 @@
 //! - Splitting by ADMM, as in DeDe (Xu and others, OSDI 2025): users and server classes are solved alternately, and a
 //!   price on the difference brings both together. It maximises the least level only.
 //!
-//! The question that they answer is that of [`Kind::MaxMinDrfh`] and [`Kind::MaxMinTsf`].
+//! They solve problems of the kinds [`Kind::MaxMinDrfh`] and [`Kind::MaxMinTsf`].
 
 use std::time::{Duration, Instant};
 
@@ -310,7 +310,7 @@ impl Splitting {
     fn fit(&self, target: &[f64]) -> Vec<f64> {
         let mut point: Vec<f64> = target.iter().map(|x| x.max(0.0)).collect();
         let mut prices = vec![0.0; self.rows.len()];
-        // What the prices take off each column.
+        // The amount that the prices subtract from each column.
         let mut taken = vec![0.0; target.len()];
         for (rows, columns) in &self.classes {
             for _ in 0..SWEEPS {
