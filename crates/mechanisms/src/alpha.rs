@@ -26,7 +26,7 @@ use crate::error::MechanismError;
 use crate::fair_sum::answer::Sum;
 use crate::fair_sum::ladder::Objective;
 use crate::flags::{CRITERION, Flag, SECONDS, Takes};
-use crate::guarantees::Condition::Always;
+use crate::guarantees::Condition::{Always, WithoutAtMost};
 use crate::mechanism::{Info, Late, Mechanism, Outcome};
 
 /// Proportional fairness: `a = 1`.
@@ -39,7 +39,10 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
         guarantees: "Pareto optimal and no justified complaints, within the proven gap",
         reference: "Kesidis, equation 15, a = 1; NJC by THEORY, fact 1",
     },
-    proven: &[(Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, SharingIncentive, Njc])],
+    proven: &[
+        (Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, Njc]),
+        (WithoutAtMost, &[SharingIncentive]),
+    ],
     flags: &[CRITERION, SECONDS],
     axiom: |allocation| axiom(allocation, Rational::from(1)),
     equals: |_| Ok(Equals::ByWeight),

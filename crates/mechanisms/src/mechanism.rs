@@ -45,7 +45,8 @@ pub struct Mechanism {
 }
 
 /// The names of the mechanisms that respect limits of accelerators, `users[].at_most`.
-const KEEP_AT_MOST: [&str; 7] = ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "oef"];
+const KEEP_AT_MOST: [&str; 9] =
+    ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "proportional", "alpha", "oef"];
 
 /// The answer of a mechanism that reaches its time limit (`seconds`) before it has finished.
 #[derive(Debug, Clone, Copy)]
@@ -128,7 +129,7 @@ impl Mechanism {
             "users state `rates`, which `tree` does not support because it compares usage of resources"
         } else if problem.has_at_most() && !KEEP_AT_MOST.contains(&id) {
             "users state `at_most`, which this mechanism does not support: use drfh, finish-time, cdrf, tsf, \
-            utilitarian or oef"
+            utilitarian, proportional, alpha or oef"
         } else {
             return Ok(());
         };

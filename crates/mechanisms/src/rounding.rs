@@ -19,7 +19,7 @@ const LARGEST_DENOMINATOR: u32 = 10_000;
 const FURTHER: f64 = 1.0 - 8.0 * f64::EPSILON;
 
 /// Returns the tasks as the decimals that are written, scaled so that the allocation is exactly feasible. If rounding
-/// has overfilled a class or a task limit, the tasks concerned are scaled down in proportion.
+/// has overfilled a class, a task limit or a limit `at_most`, the tasks concerned are scaled down in proportion.
 pub fn feasible(
     constraints: &Constraints<'_>,
     mut tasks: Vec<Vec<(usize, f64)>>,
@@ -34,8 +34,12 @@ pub fn feasible(
             let total: Rational = written[n].iter().map(|(_, x)| x).sum();
             let limit = users[n].tasks().filter(|limit| total > **limit);
             let shrink_user = limit.map(|limit| shrink(Rational::from(&total / limit)));
+            let time: Rational =
+                written[n].iter().filter_map(|(i, x)| Some(users[n].time_on(*i)? * x.clone())).sum();
+            let at_most = users[n].at_most().filter(|most| time > **most);
+            let shrink_time = at_most.map(|most| shrink(Rational::from(&time / most)));
             for (i, x) in list {
-                for factor in [shrink_user, shrink_class[*i]].into_iter().flatten() {
+                for factor in [shrink_user, shrink_time, shrink_class[*i]].into_iter().flatten() {
                     *x *= factor;
                     changed = true;
                 }

@@ -1,6 +1,6 @@
 //! The findings of a mechanism in addition to its allocation, in text for people.
 
-use evenhand_exact::Packing;
+use evenhand_exact::{LimitOf, LimitRows, Packing};
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, Status};
 use evenhand_problem::{Constraints, Problem, Rational};
@@ -22,8 +22,14 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     }
     if let Some(prices) = &findings.prices {
         let priced = prices.rows.iter().enumerate().filter(|(_, price)| **price > SMALL_PRICE);
+        let limits = LimitRows::new(constraints.problem(), &Vec::new());
+        let first = constraints.rows().len();
+        let name = |row: usize| match row.checked_sub(first).map(|at| &limits.list()[at].of) {
+            Some(LimitOf::User(n)) => format!("at_most of {}", constraints.problem().users()[*n].name()),
+            _ => place(&constraints, row),
+        };
         let names: Vec<String> =
-            priced.map(|(row, price)| format!("{} {}", place(&constraints, row), number(price))).collect();
+            priced.map(|(row, price)| format!("{} {}", name(row), number(price))).collect();
         if !names.is_empty() {
             lines.push(format!("Prices of one unit: {}.", few(&names, LONGEST)));
         }

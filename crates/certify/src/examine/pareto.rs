@@ -151,11 +151,14 @@ impl Prover<'_> {
             return None;
         }
         let mut prices = FairOptimum::find(constraints, &alpha, None)?.prices(instance)?;
+        let first_limit = constraints.rows().len();
         let cost = |n: usize, i: usize| {
             let usage = constraints.usage(n, i)?;
             let rows = constraints.class_rows(i).zip(usage.iter());
             let paid: Rational = rows.map(|(row, usage)| Rational::from(&prices.rows[row] * usage)).sum();
-            Some(paid + &prices.users[n])
+            let limits = instance.limits().counting(problem, n, i);
+            let of_limits = limits.map(|(at, time)| Rational::from(&prices.rows[first_limit + at] * time));
+            Some(paid + of_limits.sum::<Rational>() + &prices.users[n])
         };
         let cheapest = |n: usize| (0..problem.n_servers()).filter_map(|i| cost(n, i)).min();
         let weights = (0..problem.n_users()).map(|n| match instance.is_active(n) {

@@ -34,8 +34,8 @@ pub(super) fn claim(
     }
     let constraints = instance.constraints();
     let limits = Some(instance.limits());
-    // The optimum ignores the limits of groups, so it is used only without such limits.
-    let optimum = match instance.limits().list().is_empty() {
+    // The optimum keeps limits of accelerators, but ignores the limits of groups. A problem has limits of one kind.
+    let optimum = match instance.limits().list().is_empty() || problem.has_at_most() {
         true => FairOptimum::find(constraints, &alpha, share.as_ref()),
         false => None,
     };

@@ -225,7 +225,8 @@ fn prices(instance: &Instance<'_>, allocation: &Allocation, user: usize) -> Opti
     };
     let prices = FairOptimum::find(constraints, &alpha, None)?.close_prices(instance)?;
     let holds = |row: usize| {
-        let server = constraints.rows()[row].server;
+        // The prices of limits follow those of the rows of servers.
+        let Some(server) = constraints.rows().get(row).map(|row| row.server) else { return false };
         let offset = row - constraints.class_rows(server).start;
         let uses = constraints.usage(user, server).is_some_and(|usage| !usage[offset].is_zero());
         uses && allocation.on(user, server) > 0

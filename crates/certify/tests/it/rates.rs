@@ -13,6 +13,7 @@ use evenhand_testkit::reference::{self, Programme, Solved};
 use evenhand_testkit::{plain, q, qs};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64;
+use rug::ops::Pow;
 use serde_json::{Value, json};
 
 /// The number of random problems for each comparison with the plain implementation.
@@ -95,7 +96,7 @@ fn oef_has_the_published_values() {
 #[test]
 fn mechanisms_without_support_for_at_most_refuse_it() {
     let jobs = two_jobs();
-    let keep = ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "oef"];
+    let keep = ["drf", "drfh", "cdrf", "tsf", "finish-time", "utilitarian", "proportional", "alpha", "oef"];
     for mechanism in registry::ALL {
         let id = mechanism.info.id;
         let mut flags = Flags::new(Arithmetic::Exact);
@@ -117,6 +118,73 @@ fn mechanisms_without_support_for_at_most_refuse_it() {
         "servers": [{"name": "x", "capacity": {"gpu": 1}}], "users": [{"name": "a", "demand": {"gpu": 1}}]}));
     let answer = solved(&plain, "drfh", &[("reference", "best")]);
     assert!(matches!(answer, Err(MechanismError::BadOption { option: "reference", .. })), "{answer:?}");
+}
+
+/// Two jobs on one V100 and three K80: the first job has the higher ratio of rates, so it gets the V100. One job with
+/// the rates 2 and 1 gets 2. Without `at_most`, the rates (4, 1) and (2, 1) on one accelerator of each type give 3 and
+/// 3/2, as proportional fairness of two bidders.
+#[test]
+fn proportional_fairness_has_exact_answers_with_rates() {
+    for (name, flags) in [("proportional", &[][..]), ("alpha", &[("alpha", "1/2")][..])] {
+        assert_eq!(totals(&two_jobs(), name, flags), qs(&["4", "2"]), "{name}");
+    }
+    let two_users = |at_most: Option<&str>| {
+        let user = |name: &str, slow: u32, fast: u32| {
+            let mut user = json!({"name": name, "demand": {"gpu": 1}, "rates": {"slow": slow, "fast": fast}});
+            if let Some(most) = at_most {
+                user["at_most"] = json!(most);
+            }
+            user
+        };
+        problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+            "servers": [{"name": "slow", "capacity": {"gpu": 1}}, {"name": "fast", "capacity": {"gpu": 1}}],
+            "users": [user("a", 1, 4), user("b", 1, 2)]}))
+    };
+    assert_eq!(totals(&two_users(None), "proportional", &[]), qs(&["3", "3/2"]));
+    // With the limit, the fast accelerator is divided so that `(1 + 3 t) (2 - t)` is largest: at t = 5/6.
+    assert_eq!(totals(&two_users(Some("1")), "proportional", &[]), qs(&["7/2", "7/6"]));
+}
+
+/// Allocations that maximise a sum of utilities keep `at_most`. No feasible allocation gains more than the proven gap,
+/// which the plain simplex method computes, and all checkers accept the certificate.
+#[test]
+fn sums_of_utilities_keep_the_limit_of_accelerators() {
+    let mut exact = 0;
+    for seed in 0..PROBLEMS {
+        let mut rng = Pcg64::seed_from_u64(seed);
+        let problem = rates::problem(rates::SMALL, &mut rng);
+        if !(0..problem.n_users()).any(|n| problem.is_active(n)) {
+            continue;
+        }
+        let alpha = 1 + u32::from(seed % 3 == 2);
+        let outcome = match alpha {
+            1 => registry::find("proportional").unwrap().allocate(&problem, Arithmetic::Exact),
+            _ => {
+                let flags = Flags::new(Arithmetic::Exact).with("alpha", "2");
+                registry::find("alpha").unwrap().allocate_with(&problem, &flags)
+            }
+        };
+        let outcome = outcome.unwrap();
+        let gap = outcome.findings.gap.clone().unwrap();
+        exact += u32::from(gap.is_zero());
+        let totals = outcome.allocation.totals();
+        let worth = |n: usize| match problem.is_active(n) {
+            true => Rational::from(problem.users()[n].weight() / totals[n].clone().pow(alpha)),
+            false => Rational::new(),
+        };
+        let now: Rational = totals.iter().enumerate().map(|(n, x)| worth(n) * x).sum();
+        let programme = Programme::new(&problem, Sharing::Rdm);
+        let (best, _) = programme.maximise(|n, _| worth(n), Rational::new(), Vec::new()).optimal();
+        let gain = Rational::from(&best - &now);
+        assert!(gain >= 0 && gain <= gap, "{seed}: {gain} {gap}");
+        assert!(gap <= Rational::from(&now / 10_000_000_000_u64), "{seed}: {gap}");
+        if seed % 10 == 0 {
+            let own = default_requests(&problem, &outcome.allocation);
+            let text = judged(&problem, &outcome.allocation, &own, &q("1/1000000000"));
+            assert!(text.contains(r#""axiom":"proportional""#), "{text}");
+        }
+    }
+    assert!(exact > 1_300, "only {exact} answers are exact");
 }
 
 /// Returns every request that applies to problems with rates, and some that do not.
@@ -151,7 +219,7 @@ fn judged(problem: &Problem, allocation: &Allocation, requests: &[Request], tole
 
 /// Returns a random allocation: the answer of a mechanism, or such an answer with some entries changed.
 fn allocation(problem: &Problem, rng: &mut Pcg64) -> Allocation {
-    let names = ["drfh", "finish-time", "tsf", "utilitarian"];
+    let names = ["drfh", "finish-time", "tsf", "utilitarian", "proportional"];
     let mut allocation = solved(problem, names[rng.random_range(0..names.len())], &[]).unwrap();
     if rng.random_bool(0.5) {
         let factor = [q("1/2"), q("9/10"), q("11/10"), q("2")][rng.random_range(0..4)].clone();

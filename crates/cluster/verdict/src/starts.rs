@@ -386,9 +386,9 @@ impl<'s, 'p> Search<'s, 'p> {
                 self.slots.push(Slot { part, place, server: at, room, repeats });
                 self.takes.push(takes.clone());
                 room_of_class += room;
-                // A single gang without limits on classes takes the first servers on which it fits, so it needs no
-                // later servers.
-                if self.parts.len() == 1 && takes.is_empty() && room_of_class >= gang {
+                // The tasks of a single gang are identical, and limits count them by class. So the gang needs no servers
+                // of a class after the first servers that have free capacity for all its tasks.
+                if self.parts.len() == 1 && room_of_class >= gang {
                     break;
                 }
             }

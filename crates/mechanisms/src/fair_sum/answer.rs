@@ -138,6 +138,9 @@ impl Sum<'_> {
         if self.template.arithmetic == Arithmetic::Float {
             return best;
         }
+        if self.problem.has_at_most() {
+            return best;
+        }
         let tight = refined(self.objective.constraints, || {
             let Objective { constraints, alpha, share } = self.objective;
             let (tasks, instance) = proportional::tight(constraints, self.template.sharing, point)?;
@@ -160,6 +163,10 @@ impl Sum<'_> {
     }
 
     fn linear(&self, point: &FairPoint) -> Option<Equilibrium> {
+        // A linear market has no limits on single buyers.
+        if self.problem.has_at_most() {
+            return None;
+        }
         fisher::best(self.objective.constraints, self.objective.alpha, point)
     }
 

@@ -6,6 +6,7 @@ use evenhand_ode::cluster::{self, ClassUse, Cluster, ClusterError, ClusterPoint,
 use evenhand_problem::Constraints;
 use evenhand_problem::number::near;
 
+use super::rows::Rows;
 use super::{FairPoint, OnClass};
 
 /// Computes the optimum of any cluster by an interior point method.
@@ -40,7 +41,7 @@ pub fn maximise_by_prices(
 /// The problem in floating point.
 struct View {
     n_users: usize,
-    /// The capacity of each row.
+    /// The capacity of each of the [`Rows`].
     capacity: Vec<f64>,
     /// The users that can run a task.
     active: Vec<usize>,
@@ -53,16 +54,16 @@ struct View {
 impl View {
     fn new(constraints: &Constraints<'_>, share: Option<&ShareCoefficients>) -> Self {
         let problem = constraints.problem();
-        let capacity: Vec<f64> = constraints.rows().iter().map(|row| near(&row.capacity)).collect();
+        let rows = Rows::new(constraints);
+        let capacity: Vec<f64> = (0..rows.len()).map(|row| near(rows.capacity(row))).collect();
         let active: Vec<usize> = (0..problem.n_users()).filter(|&n| problem.is_active(n)).collect();
         let user = |&n: &usize| {
             let classes: Vec<usize> = (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)).collect();
             let placement = |&i: &usize| {
-                let usage = constraints.usage(n, i).unwrap_or_default();
-                let parts = constraints.class_rows(i).zip(usage.iter()).filter(|(_, d)| !d.is_zero());
+                let usage = rows.of_task(n, i);
                 ClassUse {
                     worth: share.map_or(1.0, |share| near(share.of(n, i))),
-                    usage: parts.map(|(row, d)| (row, near(d) / capacity[row])).collect(),
+                    usage: usage.iter().map(|(row, d)| (*row, near(d) / capacity[*row])).collect(),
                 }
             };
             let stated = &problem.users()[n];

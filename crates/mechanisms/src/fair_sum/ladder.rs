@@ -2,7 +2,7 @@
 //!
 //! | method | problems | accuracy |
 //! |---|---|---|
-//! | [`Method::Path`] | one server, exponent 1, objective in tasks | rounding errors |
+//! | [`Method::Path`] | one server, exponent 1, objective in tasks, no `at_most` | rounding errors |
 //! | [`Method::Interior`] | all | 1e-8 of the sum or better, but single users can be inaccurate |
 //! | [`Method::Prices`] | up to 400 capacities and limits | each user accurate; tasks by class to about 1e-9 |
 //! | [`Method::Wide`] | up to some 200 capacities and limits | 30 digits for every user |
@@ -84,7 +84,9 @@ impl Method {
         let in_doubles = |point| Optimum { point, digits: None };
         match self {
             Self::Path => {
-                let applies = constraints.problem().n_servers() == 1 && *alpha == 1 && share.is_none();
+                let problem = constraints.problem();
+                let is_plain = share.is_none() && !problem.has_at_most();
+                let applies = problem.n_servers() == 1 && *alpha == 1 && is_plain;
                 let point = applies.then(|| pool::maximise(constraints, None)).flatten();
                 Ok(point.map(in_doubles))
             }

@@ -8,6 +8,7 @@ pub mod ladder;
 pub mod optimum;
 pub mod polish;
 pub mod pool;
+pub mod rows;
 pub mod wide;
 
 /// The tasks of a user on one class at the optimum.
@@ -29,9 +30,10 @@ pub struct FairPoint {
     /// The classes on which each user can run, with the tasks there. A user that cannot run any task has an
     /// empty list.
     pub places: Vec<Vec<OnClass>>,
-    /// The price of one unit of each row, in units of `w_n U_n^(1-a)`.
+    /// The price of one unit of each row, in units of `w_n U_n^(1-a)`. The rows of the capacities come first. The
+    /// limits `at_most` of users follow in the order of the users.
     pub row_prices: Vec<f64>,
-    /// The free fraction of each row, at most 1.
+    /// The free fraction of each row, at most 1, in the order of `row_prices`.
     pub row_slack: Vec<f64>,
     /// The price of each user's task limit, per task.
     pub user_prices: Vec<f64>,

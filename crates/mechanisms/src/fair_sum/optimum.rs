@@ -75,7 +75,9 @@ impl<'a> FairOptimum<'a> {
     /// counts tasks and ignores any share.
     #[must_use]
     pub fn exact_prices(&self) -> Option<Prices> {
-        let exact = fisher::best(self.constraints, self.alpha, &self.point);
+        // A linear market has no limits on single buyers.
+        let is_market = !self.constraints.problem().has_at_most();
+        let exact = is_market.then(|| fisher::best(self.constraints, self.alpha, &self.point)).flatten();
         let exact = exact.filter(|found| found.gap.is_zero());
         exact.or_else(|| polish(self.constraints, self.alpha, &self.point)).map(|found| found.prices)
     }

@@ -19,6 +19,7 @@ use evenhand_problem::{Allocation, Arithmetic, Constraints, Rational};
 use nalgebra::DMatrix;
 use rug::Integer;
 
+use super::rows::Rows;
 use super::{FairPoint, OnClass};
 use crate::fisher::{Equilibrium, sharing_of};
 use crate::lift::lift;
@@ -64,15 +65,15 @@ pub fn polish(constraints: &Constraints<'_>, alpha: &Rational, point: &FairPoint
     // An active set without a solution may be reduced. The reduced set is tried before the next way to determine the
     // set.
     let reduced: RefCell<Option<Unknowns>> = RefCell::new(None);
-    let mut readings = NEGLIGIBLE
-        .iter()
-        .map(|(negligible, by_cost)| Unknowns::read(constraints, point, *negligible, *by_cost));
+    let rows = Rows::new(constraints);
+    let mut readings =
+        NEGLIGIBLE.iter().map(|(negligible, by_cost)| Unknowns::read(&rows, point, *negligible, *by_cost));
     let candidates = std::iter::from_fn(|| {
         let left = reduced.take();
         left.or_else(|| readings.find(|unknowns| unknowns.len() <= MOST_UNKNOWNS))
     });
     let solve = |unknowns: &Unknowns| {
-        let system = System { constraints, alpha, unknowns };
+        let system = System { constraints, rows: &rows, alpha, unknowns };
         let values = system.solve(point).map_err(|left| _ = reduced.replace(left))?;
         system.answer(&values).ok_or(())
     };
@@ -102,11 +103,10 @@ struct Values {
 }
 
 impl Unknowns {
-    fn read(constraints: &Constraints<'_>, point: &FairPoint, negligible: f64, by_cost: bool) -> Self {
-        let rows = constraints.rows();
+    fn read(rows: &Rows<'_>, point: &FairPoint, negligible: f64, by_cost: bool) -> Self {
         let costs_something = |row: usize| {
-            let price = point.row_prices[row] * near(&rows[row].capacity);
-            point.row_slack[row] < negligible && price > 0.0 && !rows[row].capacity.is_zero()
+            let price = point.row_prices[row] * near(rows.capacity(row));
+            point.row_slack[row] < negligible && price > 0.0 && !rows.capacity(row).is_zero()
         };
         let satisfied = (0..point.places.len()).filter(|&n| point.user_slack[n] < negligible).collect();
         let mut places = Vec::new();
@@ -118,9 +118,8 @@ impl Unknowns {
             };
             places.extend(list.iter().filter(is_used).map(|p| (n, p.class)));
         }
-        let is_used = |row: &usize| {
-            places.iter().any(|&(n, i)| i == rows[*row].server && !usage(constraints, n, i, *row).is_zero())
-        };
+        let uses = |n: usize, i: usize, row: usize| rows.usage(row, n, i).is_some_and(|used| !used.is_zero());
+        let is_used = |row: &usize| places.iter().any(|&(n, i)| uses(n, i, *row));
         let rows = (0..rows.len()).filter(|&row| costs_something(row)).filter(is_used).collect();
         Self { places, rows, satisfied }
     }
@@ -130,17 +129,12 @@ impl Unknowns {
     }
 }
 
-/// Returns the amount of row `row` of class `i` that a task of user `n` uses.
-fn usage(constraints: &Constraints<'_>, n: usize, i: usize, row: usize) -> Rational {
-    let position = row - constraints.class_rows(i).start;
-    constraints.usage(n, i).map(|usage| usage[position].clone()).unwrap_or_default()
-}
-
 /// The lower and the upper bound of the worth of a task.
 type Worth = Option<(Rational, Rational)>;
 
 struct System<'a> {
     constraints: &'a Constraints<'a>,
+    rows: &'a Rows<'a>,
     alpha: &'a Rational,
     unknowns: &'a Unknowns,
 }
@@ -205,8 +199,7 @@ impl System<'_> {
         let Unknowns { places, rows, satisfied } = self.unknowns;
         let cost = |&(n, i): &(usize, usize)| {
             let priced = rows.iter().zip(&values.prices);
-            let on_class = priced.filter(|(row, _)| self.constraints.rows()[**row].server == i);
-            on_class.map(|(row, price)| usage(self.constraints, n, i, *row) * price).sum::<Rational>()
+            priced.filter_map(|(row, price)| Some(self.rows.usage(*row, n, i)? * price)).sum::<Rational>()
         };
         let costs: Vec<Rational> = places.iter().map(cost).collect();
         let least = |n: usize| {
@@ -233,8 +226,7 @@ impl System<'_> {
         let (n_places, n_rows) = (places.len(), rows.len());
         let mut matrix = DMatrix::zeros(self.unknowns.len(), self.unknowns.len());
         let mut residuals = Vec::with_capacity(self.unknowns.len());
-        let mut left: Vec<Rational> =
-            rows.iter().map(|row| self.constraints.rows()[*row].capacity.clone()).collect();
+        let mut left: Vec<Rational> = rows.iter().map(|row| self.rows.capacity(*row).clone()).collect();
         let alpha = near(self.alpha);
         for (k, &(n, i)) in places.iter().enumerate() {
             let (most, total) = (&worth[n].as_ref()?.0, &totals[n]);
@@ -243,16 +235,13 @@ impl System<'_> {
                 debug_assert_eq!(other, n);
                 matrix[(k, l)] = -alpha * near(&Rational::from(&values.tasks[l] / total));
             }
-            for (r, &row) in
-                rows.iter().enumerate().filter(|(_, row)| self.constraints.rows()[**row].server == i)
-            {
-                let usage = usage(self.constraints, n, i, row);
+            for (r, &row) in rows.iter().enumerate() {
+                let Some(usage) = self.rows.usage(row, n, i) else { continue };
                 let cost = Rational::from(&usage * &values.prices[r]);
                 matrix[(k, n_places + r)] = -near(&Rational::from(&cost / most));
                 missing -= cost;
                 let used = usage * &values.tasks[k];
-                matrix[(n_places + r, k)] =
-                    -near(&Rational::from(&used / &self.constraints.rows()[row].capacity));
+                matrix[(n_places + r, k)] = -near(&Rational::from(&used / self.rows.capacity(row)));
                 left[r] -= used;
             }
             if let Some(q) = satisfied.iter().position(|user| *user == n) {
@@ -263,7 +252,7 @@ impl System<'_> {
             residuals.push(missing / most);
         }
         for (left, &row) in left.into_iter().zip(rows) {
-            residuals.push(left / &self.constraints.rows()[row].capacity);
+            residuals.push(left / self.rows.capacity(row));
         }
         for &n in satisfied {
             let limit = problem.users()[n].tasks()?;
@@ -344,7 +333,7 @@ impl System<'_> {
         if feasible::tightest(&instance).is_some_and(|(_, margin)| margin < 0) {
             return None;
         }
-        let mut rows = vec![Rational::new(); self.constraints.rows().len()];
+        let mut rows = vec![Rational::new(); self.rows.len()];
         for (row, price) in self.unknowns.rows.iter().zip(prices) {
             rows[*row].clone_from(price);
         }

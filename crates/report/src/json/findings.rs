@@ -5,7 +5,7 @@ use evenhand_certify::Examination;
 use evenhand_certify::explain::{OptimumBounds, optimum_bounds};
 use evenhand_certify::polish::Polished;
 use evenhand_exact::axiom::njc::Witness;
-use evenhand_exact::{Packing, Prices};
+use evenhand_exact::{LimitOf, LimitRows, Packing, Prices};
 use evenhand_levels::njc::{NjcSet, Tasks};
 use evenhand_mechanisms::filling::{Integrality, Measure};
 use evenhand_mechanisms::{Bound, Intervals, Outcome, Search, Selected, SeriesPoint};
@@ -30,7 +30,7 @@ pub fn allocation<'a>(problem: &'a Problem, outcome: &'a Outcome) -> AllocationD
     document
 }
 
-/// Returns those of the fields `prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`,
+/// Returns those of the fields `prices`, `at_most_prices`, `user_prices`, `gap`, `witness`, `bottlenecks`, `status`,
 /// `iterations` and `integrality` that the mechanism reports.
 #[must_use]
 pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
@@ -51,8 +51,16 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
     };
     if let Some(Prices { rows, users, .. }) = &findings.prices {
         let is_priced = |(_, price): &(usize, &Rational)| !price.is_zero();
+        // The prices of limits follow those of the rows of servers.
+        let (rows, of_limits) = rows.split_at(rows.len().min(constraints.rows().len()));
         let rows = rows.iter().enumerate().filter(is_priced).map(|(row, price)| (row, number(price)));
         put("prices", Some(by_server(&constraints, rows)));
+        let limits = LimitRows::new(problem, &Vec::new());
+        let of_limits = limits.list().iter().zip(of_limits).filter_map(|(limit, price)| match limit.of {
+            LimitOf::User(n) if !price.is_zero() => Some((user(n), number(price))),
+            _ => None,
+        });
+        put("at_most_prices", problem.has_at_most().then(|| by_name(of_limits)));
         let users = users.iter().enumerate().filter(is_priced);
         put("user_prices", Some(by_name(users.map(|(n, price)| (user(n), number(price))))));
     }

@@ -224,7 +224,7 @@ impl<'p> HeldBack<'p> {
                         Some(_) => self.gang_by_class(instance, n, &free)?,
                         None => None,
                     };
-                    (Rational::from(u32::from(place.is_some())), place, all_rows(free.short), by_class)
+                    (Rational::from(u32::from(place.is_some())), place, all_rows(&free.short), by_class)
                 }
             };
             let place = by_class.as_ref().map_or(place, |of| of.place.clone());

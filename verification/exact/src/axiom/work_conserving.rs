@@ -20,7 +20,9 @@
 //! where a task fits. For a gang of several tasks, the evidence also states how many of them run on each class. If
 //! groups keep capacity back (`held_back`), a user may also be stopped for this reason.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
 use std::sync::Arc;
 
 use evenhand_budget::each;
@@ -182,8 +184,8 @@ pub(super) fn row_leaves(instance: &Instance<'_>, n: usize, row: usize) -> Optio
 }
 
 /// Returns the rows of all classes in one list.
-pub(super) fn all_rows(by_class: ByClass) -> Short {
-    by_class.into_iter().flat_map(|(_, rows)| rows).map(|row| row as u32).collect()
+pub(super) fn all_rows(by_class: &ByClass) -> Short {
+    by_class.iter().flat_map(|(_, rows)| rows).map(|row| *row as u32).collect()
 }
 
 fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) -> Result<Examined, TooLarge> {
@@ -192,7 +194,7 @@ fn placed(instance: &Instance<'_>, placements: &[Placement], users: &[usize]) ->
     for &n in users.iter().filter(|&&n| is_pending(instance, n)) {
         let free = servers.free_to(instance, n)?;
         let room = free.room(n, gang(instance, n));
-        examined.short.push((n, all_rows(free.short)));
+        examined.short.push((n, all_rows(&free.short)));
         if let Some(room) = room.filter(|_| examined.room.is_none()) {
             examined.margin = Rational::from(-1);
             examined.room = Some(room);
@@ -217,6 +219,8 @@ struct Identical {
 /// The free capacity of the single servers of every class.
 pub(super) struct Servers {
     of_class: Vec<Vec<Identical>>,
+    /// The results of [`Servers::free_to`] by shape and gang. A cluster has many users and few shapes.
+    known: RefCell<HashMap<(usize, u64), Rc<FreeTo>>>,
 }
 
 /// The tasks of one user that fit on a class.
@@ -284,12 +288,23 @@ impl Servers {
         let identical = |(free, (index, servers))| Identical { free, index, servers };
         Ok(Self {
             of_class: of_class.into_iter().map(|class| class.into_iter().map(identical).collect()).collect(),
+            known: RefCell::default(),
         })
     }
 
     /// Returns the free capacity for user `n`.
-    pub fn free_to(&self, instance: &Instance<'_>, n: usize) -> Result<FreeTo, TooLarge> {
+    pub fn free_to(&self, instance: &Instance<'_>, n: usize) -> Result<Rc<FreeTo>, TooLarge> {
         let gang = gang(instance, n);
+        let key = (instance.scaled.shape(n), gang);
+        if let Some(known) = self.known.borrow().get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let free_to = Rc::new(self.compute_free_to(instance, n, gang)?);
+        self.known.borrow_mut().insert(key, Rc::clone(&free_to));
+        Ok(free_to)
+    }
+
+    fn compute_free_to(&self, instance: &Instance<'_>, n: usize, gang: u64) -> Result<FreeTo, TooLarge> {
         let mut free_to = FreeTo { short: Vec::new(), fitting: Vec::new() };
         for i in instance.scaled.classes(n) {
             let start = instance.constraints().class_rows(i).start;

@@ -2,9 +2,9 @@
 //!
 //! Marginal utilities that differ by a factor of `10^100`, or class costs with a relative difference of `10^-12`, need
 //! more digits than a double has, but they do not need another method. This is the interior point method of
-//! `evenhand_ode::cluster` without its measures against rounding errors. A task limit is an ordinary row, users are
-//! eliminated directly, and the numbers of the problem are not rounded to doubles first. The method ends when every
-//! single user, and not only the sum, is at its optimum.
+//! `evenhand_ode::cluster` without its measures against rounding errors. Task limits and limits `at_most` are ordinary
+//! rows, users are eliminated directly, and the numbers of the problem are not rounded to doubles first. The method
+//! ends when every single user, and not only the sum, is at its optimum.
 //!
 //! A *place* is a pair of a user and a class on which it can run.
 
@@ -25,6 +25,7 @@ use self::number::Wide;
 use self::start::Objective;
 use self::step::{Point, Residuals, direction};
 use super::ladder::{Digits, Optimum};
+use super::rows::Rows;
 use super::{FairPoint, OnClass};
 
 /// The number of products in a step above which a problem is too large. A product takes about a tenth of a
@@ -152,7 +153,7 @@ fn tasks(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) ->
 }
 
 fn prices(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> Prices {
-    let mut rows = vec![Rational::new(); constraints.rows().len()];
+    let mut rows = vec![Rational::new(); Rows::new(constraints).len()];
     let mut users = vec![Rational::new(); constraints.problem().n_users()];
     for (row, price) in objective.model.rows.iter().zip(&end.point.price) {
         let exact = (&(price * &objective.total) * &row.unit).to_rational(BITS);
@@ -168,11 +169,12 @@ fn prices(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -
 fn point(constraints: &Constraints<'_>, objective: &Objective<'_>, end: &End) -> FairPoint {
     let (model, at) = (objective.model, &end.point);
     let n_users = constraints.problem().n_users();
+    let n_rows = Rows::new(constraints).len();
     let price = |row: usize, unit: &Wide| (&(&at.price[row] * &objective.total) * unit).to_f64();
     let mut point = FairPoint {
         places: vec![Vec::new(); n_users],
-        row_prices: vec![0.0; constraints.rows().len()],
-        row_slack: vec![1.0; constraints.rows().len()],
+        row_prices: vec![0.0; n_rows],
+        row_slack: vec![1.0; n_rows],
         user_prices: vec![0.0; n_users],
         user_slack: vec![f64::INFINITY; n_users],
         iterations: end.steps,

@@ -5,15 +5,16 @@ use std::ops::Range;
 use evenhand_exact::ShareCoefficients;
 use evenhand_problem::{Constraints, Rational};
 
+use super::super::rows::Rows;
 use super::number::Wide;
 
-/// A capacity row, or the task limit of a user.
+/// A capacity row, the limit `at_most` of a user, or the task limit of a user.
 pub struct Row {
-    /// The index among the rows of the problem, or 0 for a task limit.
+    /// The index among the [`Rows`], or 0 for a task limit.
     pub row: usize,
     /// The user, if the row is its task limit.
     pub limit_of: Option<usize>,
-    /// The inverse of the capacity or of the task limit.
+    /// The inverse of the capacity or of the limit.
     pub unit: Wide,
 }
 
@@ -54,11 +55,11 @@ impl Model {
     pub fn new(constraints: &Constraints<'_>, share: Option<&ShareCoefficients>) -> Option<Self> {
         let problem = constraints.problem();
         let mut model = Self { rows: Vec::new(), places: Vec::new(), users: Vec::new() };
-        let mut position = vec![None; constraints.rows().len()];
-        for (row, stated) in constraints.rows().iter().enumerate().filter(|(_, row)| !row.capacity.is_zero())
-        {
+        let stated_rows = Rows::new(constraints);
+        let mut position = vec![None; stated_rows.len()];
+        for row in (0..stated_rows.len()).filter(|row| !stated_rows.capacity(*row).is_zero()) {
             position[row] = Some(model.rows.len());
-            let unit = Wide::from_rational(&Rational::from(stated.capacity.recip_ref()));
+            let unit = Wide::from_rational(&Rational::from(stated_rows.capacity(row).recip_ref()));
             model.rows.push(Row { row, limit_of: None, unit });
         }
         for n in (0..problem.n_users()).filter(|&n| problem.is_active(n)) {
@@ -72,15 +73,9 @@ impl Model {
             let mut best = Rational::new();
             let mut worths = Vec::new();
             for i in (0..problem.n_servers()).filter(|&i| problem.can_run(n, i)) {
-                let usage = constraints.usage(n, i)?;
-                let rows = constraints.class_rows(i);
-                let parts: Vec<(usize, Rational)> = rows
-                    .zip(usage.iter())
-                    .filter(|(_, used)| !used.is_zero())
-                    .filter_map(|(row, used)| {
-                        Some((position[row]?, Rational::from(used / &constraints.rows()[row].capacity)))
-                    })
-                    .collect();
+                let usage = stated_rows.of_task(n, i).into_iter();
+                let part = |(row, used)| Some((position[row]?, used / stated_rows.capacity(row)));
+                let parts: Vec<(usize, Rational)> = usage.filter_map(part).collect();
                 let fits = Rational::from(parts.iter().map(|(_, part)| part).max()?.recip_ref());
                 let mut usage: Vec<(usize, Wide)> = parts
                     .iter()
