@@ -19,7 +19,7 @@ use crate::{
 
 /// All fields of an allocation document. The fields after `placements` are for people and other programs, and are not
 /// read.
-const FIELDS: [&str; 33] = [
+const FIELDS: [&str; 34] = [
     "kind",
     "mechanism",
     "alpha",
@@ -36,6 +36,7 @@ const FIELDS: [&str; 33] = [
     "seconds",
     "prices",
     "user_prices",
+    "at_most_prices",
     "gap",
     "relative_gap",
     "witness",
