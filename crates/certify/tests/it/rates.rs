@@ -67,6 +67,40 @@ fn the_equal_part_is_a_reference() {
     assert_eq!(totals(&jobs, "oef", &[("variant", "equal")]), qs(&["5/2", "5/2"]));
 }
 
+/// Returns the throughputs of the two jobs at the largest least quotient of throughput and the throughput of an equal part.
+fn published_policy(equal_part: [&str; 2]) -> Vec<Rational> {
+    let jobs = two_jobs();
+    let programme = Programme::new(&jobs, Sharing::Rdm);
+    let row = |n: usize| {
+        let of_job =
+            |&(k, _): &(usize, usize)| if k == n { -q(equal_part[n]).recip() } else { Rational::new() };
+        let row: Vec<Rational> = programme.placements.iter().map(of_job).chain([Rational::from(1)]).collect();
+        (row, Rational::new())
+    };
+    let nothing = |_: usize, _: usize| Rational::new();
+    let (_, found) = programme.maximise(nothing, Rational::from(1), vec![row(0), row(1)]).optimal();
+    let mut totals = vec![Rational::new(); 2];
+    programme.placements.iter().zip(&found).for_each(|((n, _), x)| totals[*n] += x);
+    totals
+}
+
+/// The table of docs/accelerators.md: the equal part of Gavel's code is any allocation in which both jobs run all the
+/// time, and the answer of its policy depends on this allocation.
+#[test]
+fn the_published_policy_depends_on_its_equal_part() {
+    assert_eq!(published_policy(["4", "2"]), qs(&["4", "2"]));
+    assert_eq!(published_policy(["1", "3"]), qs(&["1", "3"]));
+    assert_eq!(published_policy(["1", "2"]), qs(&["10/7", "20/7"]));
+    // The makespan of 8 and 4 steps is shortest if both jobs need two units of time.
+    let steps = |a: u32, b: u32| {
+        let mut document: Value = serde_json::from_str(&problem_to_json(&two_jobs())).unwrap();
+        document["users"][0]["weight"] = json!(a);
+        document["users"][1]["weight"] = json!(b);
+        problem(&document)
+    };
+    assert_eq!(totals(&steps(8, 4), "oef", &[("variant", "equal")]), qs(&["4", "2"]));
+}
+
 #[test]
 fn one_job_uses_one_accelerator_at_a_time() {
     let one = |at_most: Value| {
