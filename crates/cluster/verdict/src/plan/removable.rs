@@ -231,9 +231,13 @@ type At = (usize, usize);
 /// Tasks that have moved, so that the move can be undone: the user, both servers, and the number of tasks.
 type Moved = (usize, At, At, u64);
 
-/// The servers that have free capacity for a task of a user today, the fullest first. The flag says whether
-/// the list is complete.
-type Targets = (Vec<At>, bool);
+/// The servers that have free capacity for a task of a user today.
+struct Targets {
+    /// The servers, the fullest first.
+    servers: Vec<At>,
+    /// True if the list is not cut at [`MOST_TARGETS`] servers.
+    is_complete: bool,
+}
 
 /// A server whose tasks fit on other servers, and the moves of these tasks.
 type Movable = (At, Vec<Relocation>);
@@ -399,9 +403,10 @@ impl<'p> Search<'_, 'p> {
             }
         }
         list.sort_unstable();
-        let is_whole = list.len() <= MOST_TARGETS;
+        let is_complete = list.len() <= MOST_TARGETS;
         list.truncate(MOST_TARGETS);
-        let targets = Rc::new((list.into_iter().map(|(_, at)| at).collect(), is_whole));
+        let servers = list.into_iter().map(|(_, at)| at).collect();
+        let targets = Rc::new(Targets { servers, is_complete });
         self.targets.insert(self.shape_of[n], Rc::clone(&targets));
         targets
     }
@@ -409,7 +414,7 @@ impl<'p> Search<'_, 'p> {
     /// Returns the complete list of servers with free capacity for a task of a user, or `None` if there are too many such
     /// servers.
     fn all_targets(&mut self, n: usize) -> Option<Rc<Targets>> {
-        Some(self.targets_of(n)).filter(|targets| targets.1)
+        Some(self.targets_of(n)).filter(|targets| targets.is_complete)
     }
 
     /// Returns the other servers with free capacity for one of these tasks. Returns `None` if there are too many such
@@ -418,7 +423,7 @@ impl<'p> Search<'_, 'p> {
         let mut servers = BTreeSet::new();
         for (n, _) in tasks {
             let targets = self.all_targets(*n)?;
-            servers.extend(targets.0.iter().filter(|at| **at != from && !self.removed.contains(*at)));
+            servers.extend(targets.servers.iter().filter(|at| **at != from && !self.removed.contains(*at)));
         }
         Some(servers)
     }
@@ -454,8 +459,8 @@ impl<'p> Search<'_, 'p> {
     fn move_to_first(&mut self, n: usize, tasks: u64, from: At, moved: &mut Vec<Moved>) -> u64 {
         let lot = self.lot(n, tasks, from.0);
         let targets = self.targets_of(n);
-        let mut left = self.move_onto(&lot, tasks, from, targets.0.iter().copied(), moved);
-        if left > 0 && !targets.1 {
+        let mut left = self.move_onto(&lot, tasks, from, targets.servers.iter().copied(), moved);
+        if left > 0 && !targets.is_complete {
             let all = self.all_servers(n);
             left = self.move_onto(&lot, left, from, all.into_iter(), moved);
         }
@@ -573,7 +578,7 @@ impl<'p> Search<'_, 'p> {
         for (n, x) in tasks {
             let mut left = *x;
             let servers = match self.all_targets(*n) {
-                Some(targets) => targets.0.clone(),
+                Some(targets) => targets.servers.clone(),
                 None => self.all_servers(*n),
             };
             for to in servers {

@@ -204,11 +204,6 @@ impl Contender for Admm {
         is_max_min(kind)
     }
 
-    fn applies(&self, case: &Case) -> bool {
-        // Accelerators of a user would be a row of several classes.
-        self.takes(case.kind) && case.problem().is_some_and(|problem| !problem.has_at_most())
-    }
-
     fn solve(&self, case: &Case, time: Duration) -> Result<Answer, NoAnswer> {
         let end = Instant::now() + time;
         let levels = Levels::new(case, case.problem().ok_or(NoAnswer::Kind)?)?;

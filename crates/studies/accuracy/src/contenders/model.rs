@@ -39,30 +39,21 @@ impl Model {
     #[must_use]
     pub fn new(problem: &Problem, sharing: Sharing) -> Self {
         let constraints = Constraints::new(problem, sharing);
-        let mut capacity: Vec<f64> = constraints.rows().iter().map(|row| to_f64(&row.capacity)).collect();
+        let capacity: Vec<f64> = constraints.rows().iter().map(|row| to_f64(&row.capacity)).collect();
         let place = |n: usize, class: usize| {
             let start = constraints.class_rows(class).start;
             let usage = constraints.usage(n, class).unwrap_or_default();
             let usage = usage.entries().filter(|(_, amount)| !amount.is_zero());
             ModelPlace { class, usage: usage.map(|(at, amount)| (start + at, to_f64(amount))).collect() }
         };
-        let mut user = |n: usize| {
+        let user = |n: usize| {
             let stated = &problem.users()[n];
             let is_active = problem.is_active(n);
-            let mut places: Vec<ModelPlace> =
-                problem.classes_of(n).filter(|_| is_active).map(|i| place(n, i)).collect();
-            if let Some(at_most) = stated.at_most() {
-                for place in &mut places {
-                    place
-                        .usage
-                        .extend(stated.time_on(place.class).map(|time| (capacity.len(), to_f64(time))));
-                }
-                capacity.push(to_f64(at_most));
-            }
+            let places = problem.classes_of(n).filter(|_| is_active).map(|i| place(n, i)).collect();
             let limit = stated.tasks().map_or(f64::INFINITY, to_f64);
             ModelUser { weight: to_f64(stated.weight()), limit, places }
         };
-        let users = (0..problem.n_users()).map(&mut user).collect();
+        let users = (0..problem.n_users()).map(user).collect();
         Self { capacity, users }
     }
 
