@@ -28,6 +28,7 @@ use crate::fair_sum::ladder::Objective;
 use crate::flags::{CRITERION, Flag, SECONDS, Takes};
 use crate::guarantees::Condition::{Always, WithoutAtMost};
 use crate::mechanism::{Info, Late, Mechanism, Outcome};
+use crate::partial;
 
 /// Proportional fairness: `a = 1`.
 pub static PROPORTIONAL: Mechanism = Mechanism {
@@ -43,9 +44,10 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
         (Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, Njc]),
         (WithoutAtMost, &[SharingIncentive]),
     ],
-    flags: &[CRITERION, SECONDS],
+    flags: &[CRITERION, PARTIAL, SECONDS],
     axiom: |allocation| axiom(allocation, Rational::from(1)),
-    equals: |_| Ok(Equals::ByWeight),
+    // Without one of two identical users the others get more than without both.
+    equals: |flags| Ok(if flags.is_set(PARTIAL.name) { Equals::Apart } else { Equals::ByWeight }),
     joins: true,
     late: Late::Doubles,
     solve: |problem, flags| {
@@ -55,7 +57,11 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
             criterion: flags.is_set("criterion"),
             per_weight: false,
         };
-        fairest(&PROPORTIONAL, problem, &settings)
+        if flags.is_set(PARTIAL.name) {
+            partial(problem, &settings)
+        } else {
+            fairest(&PROPORTIONAL, problem, &settings)
+        }
     },
 };
 
@@ -102,6 +108,14 @@ pub static ALPHA: Mechanism = Mechanism {
     },
 };
 
+/// The flag that selects the partial allocation of Cole, Gkatzelis and Goel.
+const PARTIAL: Flag = Flag {
+    name: "partial",
+    takes: Takes::Nothing,
+    help: "proportional: every user keeps only the fraction of its tasks by which false demands do not pay (partial \
+        allocation; Cole, Gkatzelis and Goel)",
+};
+
 /// The flag that selects equation 5 of Kesidis instead of equation 15.
 const PER_WEIGHT: Flag = Flag {
     name: "per-weight",
@@ -131,6 +145,22 @@ pub struct Settings {
 /// [`MechanismError::Continuous`] if the continuous solver fails.
 pub fn allocate(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
     fairest(&ALPHA, problem, settings)
+}
+
+/// Computes the partial allocation.
+fn partial(problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
+    let mechanism = PROPORTIONAL.info.id;
+    let refused = |why: &str| Err(MechanismError::NotApplicable { mechanism, why: why.to_owned() });
+    if settings.arithmetic == Arithmetic::Float {
+        return refused("the partial allocation is computed only in exact arithmetic: leave out --float");
+    }
+    if settings.criterion {
+        return refused("the partial allocation counts tasks: leave out --criterion");
+    }
+    let solve = |problem: &Problem| fairest(&PROPORTIONAL, problem, settings);
+    let mut outcome = partial::reduce(mechanism, problem, solve(problem)?, solve)?;
+    outcome.allocation.rule = Some(PARTIAL.name.to_owned());
+    Ok(outcome)
 }
 
 fn fairest(mechanism: &Mechanism, problem: &Problem, settings: &Settings) -> Result<Outcome, MechanismError> {
@@ -174,8 +204,8 @@ fn divided_by_weight<'a>(
     }
 }
 
-/// Returns the axiom that the allocation maximises the objective, or `None` if the objective does not use the weights
-/// of the problem (`per-weight`).
+/// Returns the axiom that the allocation maximises the objective. Returns `None` if the objective does not use the
+/// weights of the problem (`per-weight`), or if users keep only a fraction of their tasks (`partial`).
 fn axiom(allocation: &Allocation, alpha: Rational) -> Option<(Axiom, Parameters)> {
     let share = allocation.criterion.then_some(Share::Generic);
     allocation.rule.is_none().then_some((Proportional, Parameters { share, alpha: Some(alpha) }))

@@ -44,6 +44,7 @@ mod mechanism;
 pub mod njc;
 pub mod oef;
 pub mod packings;
+mod partial;
 pub mod per_server_drf;
 mod proportional;
 pub mod ps_dsf;

@@ -241,6 +241,8 @@ pub struct Findings {
     pub levels: Option<Vec<LevelDual>>,
     /// The levels, enclosed by proven bounds.
     pub intervals: Option<Intervals>,
+    /// Bounds of the fraction of its proportionally fair tasks that each user keeps.
+    pub fractions: Option<Vec<(Rational, Rational)>>,
     /// The reason why an iterative method ended.
     pub status: Option<Status>,
     /// The number of steps of the iterative method.

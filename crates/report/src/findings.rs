@@ -72,6 +72,14 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
             width.to_f64()
         ));
     }
+    if let Some(fractions) = &findings.fractions {
+        let kept = fractions.iter().enumerate().map(|(n, (least, most))| {
+            let name = problem.users()[n].name();
+            if least == most { format!("{name} {least}") } else { format!("{name} {}", number(least)) }
+        });
+        let kept: Vec<String> = kept.collect();
+        lines.push(format!("Kept fraction of the proportionally fair tasks: {}.", few(&kept, LONGEST)));
+    }
     if let Some(packings) = &findings.schedule {
         lines.extend(schedule(problem, packings));
     }

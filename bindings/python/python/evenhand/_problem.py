@@ -270,7 +270,7 @@ class Problem:
     @overload
     def solve(
         self, mechanism: Literal["proportional"], *, exact: bool = ..., seed: int = ..., progress: _types.Progress = ...,
-        criterion: bool = ..., seconds: Optional[_types.Number] = ...,
+        criterion: bool = ..., partial: bool = ..., seconds: Optional[_types.Number] = ...,
     ) -> Allocation: ...
 
     @overload

@@ -221,6 +221,48 @@ fn sums_of_utilities_keep_the_limit_of_accelerators() {
     assert!(exact > 1_300, "only {exact} answers are exact");
 }
 
+/// The partial allocation keeps the fractions 1/2 and 3/5 of the two users with the rates (4, 1) and (2, 1). On random
+/// problems, the bounds of every fraction enclose the fraction in doubles, and no fraction is below `1/e`.
+#[test]
+fn the_partial_allocation_keeps_the_published_fractions() {
+    let two = problem(&json!({"kind": "allocation-problem", "resources": ["gpu"],
+        "servers": [{"name": "slow", "capacity": {"gpu": 1}}, {"name": "fast", "capacity": {"gpu": 1}}],
+        "users": [{"name": "a", "demand": {"gpu": 1}, "rates": {"slow": 1, "fast": 4}},
+                  {"name": "b", "demand": {"gpu": 1}, "rates": {"slow": 1, "fast": 2}}]}));
+    let partial = |problem: &Problem| {
+        let flags = Flags::new(Arithmetic::Exact).with("partial", "");
+        registry::find("proportional").unwrap().allocate_with(problem, &flags)
+    };
+    let outcome = partial(&two).unwrap();
+    assert_eq!(outcome.findings.fractions, Some(vec![(q("1/2"), q("1/2")), (q("3/5"), q("3/5"))]));
+    assert_eq!(outcome.allocation.totals(), qs(&["3/2", "9/10"]));
+    let fair = |problem: &Problem| {
+        let outcome = registry::find("proportional").unwrap().allocate(problem, Arithmetic::Exact).unwrap();
+        outcome.allocation.totals().iter().map(Rational::to_f64).collect::<Vec<f64>>()
+    };
+    for seed in 0..200 {
+        let problem = rates::problem(rates::SMALL, &mut Pcg64::seed_from_u64(seed));
+        let active: Vec<usize> = (0..problem.n_users()).filter(|n| problem.is_active(*n)).collect();
+        let outcome = partial(&problem).unwrap();
+        let instance = Instance::new(&problem, &outcome.allocation).unwrap();
+        assert!(evenhand_exact::axiom::feasible::holds_exactly(&instance), "{seed}");
+        let (fractions, all) = (outcome.findings.fractions.unwrap(), fair(&problem));
+        for &n in &active {
+            let alone = fair(&problem.without_tasks_of(&[n]));
+            let weight = |m: usize| problem.users()[m].weight().to_f64();
+            let others = active.iter().filter(|m| **m != n);
+            let log: f64 = others.map(|m| weight(*m) * (all[*m] / alone[*m]).ln()).sum();
+            let expected = (log / weight(n)).exp();
+            let (least, most) = (fractions[n].0.to_f64(), fractions[n].1.to_f64());
+            assert!(
+                least - 1e-9 <= expected && expected <= most + 1e-9,
+                "{seed} {n} {expected} {least} {most}"
+            );
+            assert!(most - least < 1e-4 && most >= (-1_f64).exp(), "{seed} {n} {least} {most}");
+        }
+    }
+}
+
 /// Returns every request that applies to problems with rates, and some that do not.
 fn requests() -> Vec<Request> {
     let share = |share| Request { axiom: Axiom::MaxMin, parameters: Parameters::from(Some(share)) };

@@ -19,7 +19,7 @@ use crate::{
 
 /// All fields of an allocation document. The fields after `placements` are for people and other programs, and are not
 /// read.
-const FIELDS: [&str; 34] = [
+const FIELDS: [&str; 35] = [
     "kind",
     "mechanism",
     "alpha",
@@ -37,6 +37,7 @@ const FIELDS: [&str; 34] = [
     "prices",
     "user_prices",
     "at_most_prices",
+    "fractions",
     "gap",
     "relative_gap",
     "witness",

@@ -99,6 +99,13 @@ pub fn findings(problem: &Problem, outcome: &Outcome) -> Map<String, Value> {
         put("levels", Some(by_name(levels)));
         put("width", Some(number(width)));
     }
+    put(
+        "fractions",
+        findings.fractions.as_ref().map(|bounds| {
+            let bounds = bounds.iter().enumerate();
+            by_name(bounds.map(|(n, (low, high))| (user(n), [number(low), number(high)])))
+        }),
+    );
     put("status", findings.status.map(|status| json!(status.name())));
     put("iterations", findings.iterations.map(|iterations| json!(iterations)));
     put(

@@ -8,7 +8,7 @@ use super::Answer;
 /// A cluster in doubles.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
-    /// The capacities of the rows: the rows of the classes, and then the accelerators of each user that limits them.
+    /// The capacities of the rows of the classes.
     pub capacity: Vec<f64>,
     /// The users.
     pub users: Vec<ModelUser>,
