@@ -13,8 +13,9 @@ pub type Tasks = Vec<Amounts>;
 /// The optional fields of an allocation file that are accepted but not read. Only a file that the caller passes may
 /// have these fields.
 const DECORATIONS: &str = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? \
-    at_most_prices? fractions? gap? relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? \
-    extreme_points? integrality? series? search? schedule? warnings? version? $schema? description?";
+    at_most_prices? fractions? gap? relative_gap? witness? bottlenecks? status? levels? width? iterations? \
+    selection? faces? extreme_points? integrality? series? search? schedule? warnings? version? $schema? \
+    description?";
 
 /// A stated allocation.
 #[derive(PartialEq)]

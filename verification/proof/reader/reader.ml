@@ -104,8 +104,8 @@ let read_tasks s value =
 
 (* The fields that `solve` adds to an allocation that it writes, and that no checker reads *)
 let decorations = "alpha? criterion? rule? summary? decimals? utilisation? seconds? prices? user_prices? \
-  at_most_prices? fractions? gap? relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? faces? \
-  extreme_points? integrality? series? search? schedule? warnings? version? $schema? description?"
+  at_most_prices? fractions? gap? relative_gap? witness? bottlenecks? status? levels? width? iterations? selection? \
+  faces? extreme_points? integrality? series? search? schedule? warnings? version? $schema? description?"
 let read_sharing ~is_file value =
   of_kind "allocation" value;
   only ("kind mechanism? sharing? arithmetic? problem_sha256? tasks? placements? " ^ if is_file then decorations else "") value;
