@@ -655,16 +655,17 @@ impl<'s> Search<'s> {
                 return true;
             }
             let users = (0..may_stop.len()).filter(|m| may_stop[*m]);
+            let places = self.places_under(&broken, may_stop);
             let mut candidates: Vec<_> = users
                 .filter_map(|m| {
-                    let gain = self.relief(&self.standing, m, &broken);
+                    let gain = self.relief(m, &broken, &places);
                     (gain > 0).then(|| ((self.rules().of(m).priority, Reverse(gain), m), m))
                 })
                 .collect();
             candidates.sort();
             // `self.standing` is already the cluster after `stops`, so their tasks are not passed again.
             let gone = candidates.into_iter().find_map(|(_, m)| {
-                let place = broken.iter().find_map(|(bound, _)| self.place_under(&self.standing, m, bound));
+                let place = places.iter().find_map(|places| places.get(&m).copied());
                 let stopped = Stops { tasks: BTreeMap::new(), gangs: stops.gangs.clone() };
                 self.whole_start(m, place, &Stops::default(), &self.standing, &stopped)
             });
@@ -676,32 +677,46 @@ impl<'s> Search<'s> {
     }
 
     /// Returns how much a stop of one gang of a user helps: the fraction of the excess that the stop removes,
-    /// summed over the exceeded bounds.
-    fn relief(&self, trial: &Standing<'_>, m: usize, broken: &[(Bound, Rational)]) -> Rational {
+    /// summed over the exceeded bounds. `places` has for each bound the result of [`Search::places_under`].
+    fn relief(&self, m: usize, broken: &[(Bound, Rational)], places: &[BTreeMap<usize, Place>]) -> Rational {
         let problem = self.problem();
         let groups = problem.groups();
         let is_below = |v: usize| groups.above(groups.member(m).group).any(|of| of == v);
         let takes = |r: usize| self.queues.unit[m].iter().find(|(of, _)| *of == r).map(|(_, d)| d.clone());
-        let fraction = |(bound, excess): &(Bound, Rational)| -> Option<Rational> {
+        let fraction = |((bound, excess), places): (&(Bound, Rational), &BTreeMap<usize, Place>)| {
             let gives = match bound {
                 Bound::Limit(v, r) => takes(*r).filter(|_| is_below(*v))?,
                 Bound::KeptBack(r) => takes(*r)?,
                 // A group of weight 0 may not use more than its guarantee. Stops in other groups do not change that.
                 Bound::Weight(_) => return None,
                 Bound::OnClasses(at) => {
-                    let place = self.place_under(trial, m, bound)?;
-                    trial.rooms.takes_of(*at, m, place.class)
+                    let place = places.get(&m)?;
+                    self.standing.rooms.takes_of(*at, m, place.class)
                 }
             };
             Some((gives / excess).min(Rational::from(1)))
         };
-        broken.iter().filter_map(fraction).sum()
+        broken.iter().zip(places).filter_map(fraction).sum()
     }
 
-    /// Returns a server on which a task of a user runs and counts under a limit on classes.
-    fn place_under(&self, trial: &Standing<'_>, m: usize, bound: &Bound) -> Option<Place> {
-        let Bound::OnClasses(at) = bound else { return None };
-        trial.servers.places_of(m).find(|place| trial.rooms.on_limits(m, place.class).contains(at))
+    /// Returns for each bound the first server of each of these users on which its tasks count under the bound. Only limits
+    /// on classes have such servers. All servers are visited once, because a cluster has many users and many servers.
+    fn places_under(&self, broken: &[(Bound, Rational)], may_stop: &[bool]) -> Vec<BTreeMap<usize, Place>> {
+        let standing = &self.standing;
+        let mut places = vec![BTreeMap::new(); broken.len()];
+        for ((bound, _), places) in broken.iter().zip(&mut places) {
+            let Bound::OnClasses(at) = bound else { continue };
+            for (class, servers) in standing.servers.classes.iter().enumerate() {
+                for server in servers {
+                    for m in server.tasks.keys().filter(|m| may_stop[**m]) {
+                        if !places.contains_key(m) && standing.rooms.on_limits(*m, class).contains(at) {
+                            places.insert(*m, Place { class, index: server.index });
+                        }
+                    }
+                }
+            }
+        }
+        places
     }
 
     /// Returns `true` if a move does no harm. After the stops the start must be possible, no user may lack
