@@ -203,7 +203,7 @@ fn sums_of_utilities_keep_the_limit_of_accelerators() {
         exact += u32::from(gap.is_zero());
         let totals = outcome.allocation.totals();
         let worth = |n: usize| match problem.is_active(n) {
-            true => Rational::from(problem.users()[n].weight() / totals[n].clone().pow(alpha)),
+            true => problem.users()[n].weight() / totals[n].clone().pow(alpha),
             false => Rational::new(),
         };
         let now: Rational = totals.iter().enumerate().map(|(n, x)| worth(n) * x).sum();
