@@ -1,7 +1,7 @@
-(* Judges many texts in one process, for tests. This code does not run for a certificate that is named on the command line. *)
+(* Judges many texts in one process, for tests. The command line with the name of a certificate does not use this file. *)
 open Say
 
-(* The options allow any tolerance that a certificate states. *)
+(* Judges every text of standard input. Any tolerance below 1 is allowed. *)
 let run judge =
   let rec next () = match input_line stdin with
     | exception End_of_file -> ()

@@ -1,27 +1,30 @@
-(* Branch trees for certificates that name a dynamic programme: the proved checker only reads trees. Nothing here is trusted. *)
+(* Computes branch trees for certificates that name a dynamic programme, because the proved checker only reads trees. This file
+   is not trusted. *)
 module Integer = Z
 open Ratio_checker
-module Z = Integer (* Zarith's, not Coq's *)
+module Z = Integer (* The integers of Zarith, which hide those of Coq *)
 
+(* The tree would have more than [most] nodes. *)
 exception Too_many
-(* Some box is a single configuration, for which the claim is false. *)
+(* A box is a single configuration, and the claim is false for it. *)
 exception Untrue
 
-(* The largest number of nodes for one text *)
+(* The largest number of nodes of all trees of one text *)
 let most = 50_000
 let left = ref most
 let begin_text () = left := most
 
 let floor (q : Q.t) = Z.fdiv q.Q.num q.Q.den
 
-(* A tree over the configurations of the types that are [open_], within the capacity [cap] of each resource. [accept]
-   settles each box by a bound on its value and by the most jobs of each type. [first] chooses the type to branch on,
-   and the jobs of the upper branch, from the types that may have more jobs, as (type, least, most). *)
+(* Returns a tree over all configurations of the types that are [open_], within the capacity [cap] of each resource. [accept]
+   says whether a box is settled, from an upper bound on its value and the largest number of jobs of each type. [first] gets
+   the types whose number of jobs is not fixed, as (type, least, most). It returns the type to branch on, and the least number
+   of jobs in the upper branch. *)
 let tree ~(sizes : Q.t array array) ~(cap : Q.t array) ~(open_ : bool array) ~(beta : Q.t array) ~accept ~first =
   let types = Array.length beta and rows = Array.length cap in
   let range n = List.init n Fun.id in
   let none = Array.make rows Q.zero in
-  (* multipliers of one resource with which one type gains nothing *)
+  (* Multipliers that are 0 for all resources but r, and with which jobs of type j have the value 0 *)
   let single r j = if Q.sign sizes.(j).(r) > 0 && Q.sign beta.(j) > 0
     then Some (Array.mapi (fun h _ -> if h = r then Q.div beta.(j) sizes.(j).(r) else Q.zero) cap) else None in
   let candidates = none :: List.sort_uniq compare
@@ -62,24 +65,26 @@ let widest beta wide =
   let width (j, lo, top) = Q.mul beta.(j) (Q.of_bigint (Z.sub top lo)) in
   middle (List.fold_left (fun a b -> if Q.gt (width b) (width a) then b else a) (List.hd wide) (List.tl wide))
 
-(* A proof that no configuration, its worth rounded down to the unit, is worth more than [bound] *)
+(* Returns a proof that no configuration is worth more than [bound]. Both worths are rounded down to the unit. *)
 let of_value ~sizes ~cap ~beta ~unit bound =
   let down v = floor (Q.div v unit) in
   let bound = down bound in
   tree ~sizes ~cap ~beta ~open_:(Array.map (fun _ -> true) beta) ~accept:(fun v _ -> Z.leq (down v) bound) ~first:(widest beta)
 
-(* A proof that no configuration of the open types is as good as k and has more jobs at the first difference *)
+(* Returns a proof that no configuration of the open types is worth as much as k and has more jobs of the first type in which
+   it differs from k. *)
 let of_order ~sizes ~cap ~beta ~open_ own k =
   let rec not_greater j (top : Z.t array) = j = Array.length k ||
     (let c = Z.compare top.(j) k.(j) in c < 0 || (c = 0 && not_greater (j + 1) top)) in
   let first wide =
-    (* the first type that may have more jobs than k *)
+    (* Branches on the first type that may have more jobs than in k. *)
     match List.find_opt (fun (j, lo, top) -> Z.gt top k.(j) && Z.leq lo k.(j)) wide with
     | Some (j, _, _) -> j, Z.succ k.(j)
     | None -> widest beta wide in
   tree ~sizes ~cap ~beta ~open_ ~accept:(fun v top -> Q.lt v own || not_greater 0 top) ~first
 
-(* The cells of the table: the product of the capacities of a server, in units, of all resources that are demanded *)
+(* The number of cells of the table of a dynamic programme: the product, over all demanded resources, of the capacity of a
+   server in units, plus 1 *)
 let cells_most = Z.of_int 10_000_000
 let cells ~(sizes : Q.t array array) ~(units : Q.t array) ~(cap : Q.t array) =
   let along r c = if Array.exists (fun d -> Q.sign d.(r) > 0) sizes

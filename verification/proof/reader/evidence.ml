@@ -1,5 +1,5 @@
-(* Tables and evidence. Nothing in this file is trusted: the checkers that are extracted from Coq compute every table
-   again, and judge every claim that is made from the evidence. *)
+(* Computes tables and reads evidence. This file is not trusted. The checkers that are extracted from Coq compute every table
+   again, and judge every claim with the evidence that this file reads. *)
 open Proved
 open Json
 open Reader
@@ -8,7 +8,7 @@ let memo n f = at (Array.init n f)
 let memo2 n m f = at2 (Array.init n (fun i -> Array.init m (f i)))
 let memo3 n m l f = at3 (Array.init n (fun i -> Array.init m (fun j -> Array.init l (f i j))))
 
-(* A limit of a group, in the form in which evidence names it *)
+(* A limit of a group, by the positions of its group, its classes and its resource. No classes: a limit on the whole cluster *)
 type bar_name = { bar_group : int; bar_classes : int list; bar_resource : int }
 type case = { c : certificate; p : problem; x : int -> int -> q; t : tables; totals : int -> q;
   placing : placing option; places : places; more : More.t; h : group_tables; groups : names; grouping : grouping; bars : bar_name list; limited : bool }
@@ -40,7 +40,7 @@ let case (c : certificate) (groups : Groups.t) =
     t_kept_back = memo2 v m (rkept of_groups v); t_total = memo m (rtotal_of p); t_above = memo n (above of_groups);
     t_taken = at (Array.of_list (List.map (fun b -> rtaken p of_groups b t.t_x) (bars_on p of_groups))); t_owed = fun _ _ -> rational Q.zero } in
   let h = { h with t_owed = memo2 v m (rpromised_use of_groups h v) } in
-  (* All limits, in the order of Within.v *)
+  (* The limits of all groups, in the order of [bars_on] in Within.v *)
   let whole v = List.filter_map (fun r -> Option.map (fun _ -> { bar_group = v; bar_classes = []; bar_resource = r }) (of_groups.ceiling v r))
     (List.init m Fun.id) in
   let on o = { bar_group = o.o_group; bar_classes = List.filter o.o_on (List.init k Fun.id); bar_resource = o.o_resource } in
@@ -53,49 +53,52 @@ let runs_on s n i = sign (s.t.t_gamma n i) > 0
 let takes s n i r = sign (s.t.t_takes n i r) > 0
 let range n = List.init n Fun.id
 
-(* The row of a class: one of its resources, or its time *)
+(* Returns the row of class [i] with a name. The name is that of a resource, or `time` if the time of the class is shared. *)
 let row_named s i name =
-  if s.p.timed i then if name = "time" then 0 else malformed "the server has no `%s` that is shared" name
+  if s.p.timed i then if name = "time" then 0 else malformed "`%s` is not a row of server class `%s`, whose time is shared; write `time`" name s.c.on.server.list.(i)
   else
     let r = find s.c.on.resource name in
-    if sign (s.t.t_full i r) > 0 then r else malformed "the server has no `%s` that is shared" name
-let by_row s i read value = List.map (fun (name, v) -> let r = row_named s i name in (r, read v)) (obj value)
+    if sign (s.t.t_full i r) > 0 then r else malformed "server class `%s` has no `%s`; omit this entry" s.c.on.server.list.(i) name
+let by_row s i read value = List.map (fun (name, v) -> let r = row_named s i name in (r, inside name read v)) (obj value)
 let number_at v = rational (number computed v)
-let user s name value = named s.c.on.user (get name value)
-let server s name value = named s.c.on.server (get name value)
+let user s name value = field name (named s.c.on.user) value
 let amounts s value = at (row s.p.users (by_name s.c.on.user (number computed) value))
 let tasks s value = at2 (read_tasks s.c.on value)
 
-(* The prices of limits, in the order of [bars]. Raises [wrong] for a limit that does not exist or comes twice. *)
+(* Reads the prices of limits, in the order of [bars]. Raises [wrong] if a limit does not exist or has two prices. *)
 let limit_prices s bars wrong value =
   let list_ = Array.make (List.length bars) None in
   let read value =
     only "group on? resource price" value;
     let set on =
       let all = List.sort compare (List.map (named s.c.on.server) (list on)) in
-      if all = [] || twice all then malformed "expected classes, none twice";
+      if all = [] then malformed "on: the list is empty; name the server classes of the limit";
+      if twice all then malformed "on: %s" twice_in;
       all in
     let bar_classes = Option.fold ~none:[] ~some:set (given (get "on" value)) in
-    let bar = { bar_group = named s.groups (get "group" value); bar_classes; bar_resource = named s.c.on.resource (get "resource" value) } in
-    bar, number_at (get "price" value) in
+    let bar = { bar_group = field "group" (named s.groups) value; bar_classes;
+      bar_resource = field "resource" (named s.c.on.resource) value } in
+    bar, field "price" number_at value in
   let put (bar, price) =
     let rec place k = function [] -> raise wrong | first :: rest -> if first = bar then k else place (k + 1) rest in
     let k = place 0 bars in
     if list_.(k) <> None then raise wrong;
     list_.(k) <- Some price in
-  List.iter put (List.map read (match value with Absent -> [] | v -> list v));
+  List.iter put (match value with Absent -> [] | v -> each "limit_prices" read v);
   Array.map (Option.value ~default:zero) list_
 let prices s value =
   let rows = Array.make_matrix s.p.classes s.p.resources zero in
-  let limits = limit_prices s s.bars (Malformed "a limit has two prices, or is not there") (get "limit_prices" value) in
+  let limits = limit_prices s s.bars (Malformed "limit_prices: a price is of a limit that no group has, or a limit has two prices; state one price for each limit") (get "limit_prices" value) in
   let server = s.c.on.server in
   List.iter (fun (name, of_class) ->
     let i = find server name in
-    List.iter (fun (r, p) -> rows.(i).(r) <- p) (by_row s i number_at of_class))
+    List.iter (fun (r, p) -> rows.(i).(r) <- p) (inside ("prices: " ^ name) (by_row s i number_at) of_class))
     (match get "prices" value with Absent -> [] | v -> obj v);
-  { on_row = (fun i r -> if i = s.p.classes then limits.(r) else rows.(i).(r)); on_user = amounts s (get "user_prices" value) }
+  { on_row = (fun i r -> if i = s.p.classes then limits.(r) else rows.(i).(r)); on_user = field "user_prices" (amounts s) value }
 
-(* * Envy: whole numbers that decide most pairs *)
+(* * Envy *)
+
+(* Computes the whole numbers of Envy.v that decide most pairs of users. *)
 let hints s m =
   let { p; t; _ } = s in
   let grains = 30 in
@@ -121,7 +124,7 @@ let hints s m =
   { grain = (fun i r -> rational grain.(i).(r)); held = at3 whole; on; scale;
     rate = (fun n i -> (Lazy.force rates.(n)).(i)) }
 
-(* The pair of users whose margin is m. Floating point finds candidates, and exact numbers decide. *)
+(* Returns a pair of users whose margin is m. Candidates are computed in floating point and tested in exact numbers. *)
 let pair s up_to_one m =
   let { p; t; _ } = s in
   let float q = Q.to_float (to_q q) in
@@ -158,7 +161,9 @@ let pair s up_to_one m =
     (List.find_opt (fun k -> n <> k && near (of_pair n k) && is_exact n k) active)) active in
   match found with Some pair -> pair | None -> raise Exit
 
-(* * Shares: what each user would have alone, and the proof that it is not more *)
+(* * Shares *)
+
+(* Computes the share that each user would have alone, and the proof that its share cannot be larger. *)
 let shares s worth =
   let { p; t; _ } = s in
   let u = memo2 p.users p.classes worth in
@@ -184,15 +189,15 @@ let shares s worth =
 let levels s a m value =
   let level value =
     only "covers user_weights prices user_prices? limit_prices?" value;
-    let covers = List.map (named s.c.on.user) (list (get "covers" value)) in
+    let covers = each "covers" (named s.c.on.user) (get "covers" value) in
     let of_user n = to_q (level_of a m n) in
     let base_level = match covers with
       | [] -> zero
       | n :: rest -> rational (List.fold_left (fun low n -> Q.min low (of_user n)) (of_user n) rest) in
     { covers; on_share = amounts s (get "user_weights" value); at_prices = prices s value; base_level } in
-  List.map level (list value)
+  each "levels" level value
 
-(* Charges a power before it is computed. *)
+(* Charges the digits of a power. Called before the power is computed. *)
 let charge_power v exponent = Budget.power (Z.numbits v.qnum + Z.numbits v.qden) exponent
 let worths s u a =
   let { p; t; _ } = s in
@@ -204,7 +209,7 @@ let worths s u a =
   let spent = List.fold_left (fun sum n -> if is_active s n
     then Q.add sum (Q.mul (to_q (price n)) (to_q (value n))) else sum) Q.zero (range p.users) in
   { v_u = u; v_value = value; v_price = price; v_spent = rational spent }
-(* Whether numbers are short enough for the kernel not to round them *)
+(* Returns whether numbers are so short that evidence has no rounded numbers. *)
 let is_short s v a =
   let bits n = let q = v.v_value n in max (Z.numbits q.qnum) (Z.numbits q.qden) in
   let most = (1 lsl 16) / a in
@@ -242,7 +247,7 @@ let proportional s share a value =
   else begin
     let better = get "better" value in
     if get "values" value <> Absent || ((a > 1 || better <> Absent) && not (is_short s v a))
-    then uncovered "numbers so long that they are rounded";
+    then uncovered "evidence with rounded numbers, because the exact numbers are too long";
     if better <> Absent then (only "better" value; Better (share, v, a, tasks s better))
     else (only "prices user_prices? limit_prices?" value; Proportional (share, v, a, prices s value))
   end
@@ -252,7 +257,7 @@ let ps_dsf s =
   PsDsf (memo2 p.users p.classes (fun n i -> if not (runs_on s n i) then zero else
     rational (Q.div (to_q (t.t_tasks n)) (Q.mul (to_q (p.weight n)) (to_q (t.t_gamma n i))))))
 
-(* If no user can be given anything, or wants any of it, prices must be empty. *)
+(* Raises [Exit] unless all prices are empty. They must be empty if no user can have any tasks, or if no user wants more. *)
 let empty names value =
   only names value;
   if List.exists (fun (name, v) -> v <> if name = "limit_prices" then List [] else Object []) (obj value) then raise Exit
@@ -264,7 +269,8 @@ let without_levels s k value =
   if List.sort compare (List.map of_resource (obj (get "resources" value)))
     <> List.filter (bottleneck_at s.p s.t s.totals k) (range s.p.resources) then raise Exit
 
-(* A claim for Coq to judge. Raises [Exit] if the evidence does not fit. If the allocation decides the axiom, none is read. *)
+(* Returns a claim in the form of Certificate.v. Raises [Exit] if the evidence is not the evidence of such a claim. If the
+   allocation alone decides the axiom, no evidence is read. *)
 let claim s (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   let nobody = not (List.exists (is_active s) (range s.p.users)) in
@@ -288,7 +294,7 @@ let claim s (c : stated_claim) =
   | OfNjc, _, _ -> Njc
   | OfPsDsf, _, _ -> ps_dsf s
   | OfIntegerParetoOptimal, None, _ -> NotWhole
-  | (OfParetoOptimal | OfProportional (None, _)), None, _ -> NonWasteful (* proves nothing: they always apply *)
+  | (OfParetoOptimal | OfProportional (None, _)), None, _ -> NonWasteful (* Such a claim is refused, because these axioms always apply. *)
   | OfBottleneck k, None, _ -> NoBottleneck k
   | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> Undefined (share, worth_of s share)
   | OfParetoOptimal, _, None -> empty weights_and_prices value; Idle
@@ -297,7 +303,7 @@ let claim s (c : stated_claim) =
   | OfProportional (Some share, _), _, None when nobody -> empty bare_prices value; IdleShare (share, worth_of s share)
   | OfMaxMin share, _, None ->
     only "levels" value;
-    (* A level that covers no user proves nothing, but it is read all the same. *)
+    (* A level that covers no user proves nothing. It is still read, so that malformed levels are reported. *)
     let read = levels s (shares s (worth_at s.p s.totals share)) m (get "levels" value) in
     if List.exists (fun level -> level.covers <> []) read then raise Exit;
     if nobody then IdleShare (share, worth_of s share) else unwanted s share
@@ -332,5 +338,5 @@ let evidence s (c : stated_claim) =
   | OfLimits, _, _ -> OfGroups Limited
   | OfGuarantees, _, None -> OfGroups Nobody
   | OfGuarantees, _, _ -> OfGroups Guaranteed
-  | Another, _, _ -> OfProblem NonWasteful (* proves nothing *)
+  | Another, _, _ -> OfProblem NonWasteful (* No claim about such an axiom is covered. *)
   | _ -> OfProblem (claim s c)

@@ -1,5 +1,5 @@
-(* Evidence about groups that are compared, about the filling without groups, and about alphas whose powers are
-   enclosed. As in evidence.ml, nothing here is trusted. *)
+(* Reads evidence about the comparison of groups, about the filling without groups, and about alphas whose powers are
+   enclosed by intervals. This file is not trusted, like evidence.ml. *)
 open Proved
 open Json
 open Reader
@@ -26,7 +26,7 @@ let party s f value =
   match given (get "group" value), given (get "user" value) with
   | Some name, None -> named f.groups.names name
   | None, Some name -> f.groups.grouping.groups + named s.c.on.user name
-  | _ -> malformed "expected a group or a user"
+  | _ -> malformed "expected one of the fields `group` and `user`; write exactly one of them"
 
 let parties s f envy (c : stated_claim) value =
   let g = f.groups.grouping in
@@ -61,7 +61,9 @@ let parties s f envy (c : stated_claim) value =
     | Some _ -> OfParties (Compared (envy, fun k h -> Hashtbl.find proofs (k, h)))
   end
 
-(* * The filling: by the prices that stop its users it is the max-min allocation *)
+(* * The filling *)
+
+(* Builds levels from the prices that stop users. The levels prove that the filling is the max-min allocation. *)
 
 let filling s f value =
   let y, rows = Turns.stated s value in
@@ -91,7 +93,7 @@ let filling s f value =
   if not (List.for_all (fun n -> stopped.(n)) waits) then raise Exit;
   OfFilling (Ends { ends_with = at2 y; its_tables = ended.t; its_shares = a; its_levels = levels })
 
-(* * Powers that are enclosed *)
+(* * Intervals that enclose powers *)
 
 let roots s share a q value up =
   let u = match share with Some share -> worth_of s share | None -> fun _ _ -> rational Q.one in
@@ -129,9 +131,11 @@ let root s share a q (c : stated_claim) value =
       OfRoots (RootPrices (roots s share a q value false, prices s value))
     end
 
-(* * Gangs within limits on classes. The proved search tries numbers of tasks by class. This counts its steps in case
-   it finds nothing: by the number of tasks that already have a class, or without that for large gangs. *)
+(* * Gangs within limits on classes *)
 
+(* Raises [Budget.Too_large] if the proved search would take too many steps. The search tries numbers of tasks by class. The
+   steps of an unsuccessful search are counted by the number of tasks that already have a class. For gangs of more than 200
+   tasks, an upper bound is used instead. *)
 let search_is_small s f placing =
   let classes = s.p.classes and most = float_of_int !Budget.most_cells /. 5. in
   let count n =
@@ -152,8 +156,9 @@ let search_is_small s f placing =
   let add sum n = if is_active s n && is_pending s.p s.t n then sum +. count n else sum in
   if List.fold_left add 0. (range s.p.users) > most then raise Budget.Too_large
 
-(* * The evidence of any claim *)
+(* * All claims *)
 
+(* Reads the evidence of a claim of any kind. *)
 let evidence s f (c : stated_claim) =
   let value = match c.evidence with Absent -> Object [] | v -> v in
   if c.statement.says = None && c.evidence <> Absent && obj c.evidence <> [] then raise Exit;

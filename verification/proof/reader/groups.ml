@@ -1,5 +1,5 @@
-(* Groups of users. Trusted for a problem with groups: it reads parents, weights, guarantees, limits and what is lent,
-   and the quantities by which siblings are compared. *)
+(* Reads groups of users: their parents, weights, guarantees and limits, the amounts that they lend, and the quantities by
+   which siblings are compared. This file is trusted if a problem has groups. *)
 open Proved
 open Json
 open Reader
@@ -15,38 +15,48 @@ let amounts s read value = List.sort compare (by_name s.resource read value)
 let read (s : statement) =
   let rows name value = match get name value with Absent -> [] | v -> list v in
   let groups = rows "groups" s.source and users = rows "users" s.source in
-  List.iter (only "name parent? weight? priority? guarantee? limit? lend? on?") groups;
-  let names = names "group" (List.map (fun g -> text (get "name" g)) groups) in
-  (* Limits on sets of server classes: keyed by a class, by names with commas between them, or given as a list *)
+  let of_groups read = each "groups" read (List groups) in
+  ignore (of_groups (only "name parent? weight? priority? guarantee? limit? lend? on?"));
+  let names = names "group" (of_groups (field "name" text)) in
+  (* Reads the limits on sets of server classes. The field is an object whose keys are names of classes, separated by commas,
+     or a list of objects. *)
   let on value =
     let split key = if Hashtbl.mem s.server.position key then [key] else List.map String.trim (String.split_on_char ',' key) in
     let rows = match value with
       | Object fields -> List.map (fun (key, v) -> only "limit?" v; split key, v) fields
       | v -> List.map (fun v -> only "servers limit?" v; List.map text (list (get "servers" v)), v) (if v = Absent then [] else list v) in
-    let all = List.sort compare (List.map (fun (set, v) -> List.sort compare (List.map (find s.server) set), amounts s quantity (get "limit" v)) rows) in
+    let all = List.sort compare (List.map (fun (set, v) -> List.sort compare (List.map (find s.server) set), field "limit" (amounts s quantity) v) rows) in
     let sets = List.map fst all in
-    if List.mem [] sets || List.exists twice sets || twice sets then malformed "server classes are named twice, or none is";
+    if List.mem [] sets then malformed "a set of server classes is empty; name at least one class";
+    if List.exists twice sets then malformed "a set of server classes names a class twice; name every class once";
+    if twice sets then malformed "two limits are on the same set of server classes; merge the two limits";
     List.filter (fun (_, limit) -> limit <> []) all in
   let group g =
-    let field name = get name g in
-    let priority = match field "priority" with Absent -> Q.zero | v -> number Json.stated v in
-    if not (Z.equal (Q.den priority) Z.one && Z.fits_int64 (Q.num priority)) then malformed "expected a whole number";
-    let stated = Option.map (amounts s quantity) (given (field "guarantee")) and most = amounts s quantity (field "limit") in
-    let is_above (r, q) = match List.assoc_opt r most with Some limit -> Q.gt q limit | None -> false in
-    if List.exists is_above (Option.value stated ~default:[]) then malformed "a guarantee is above the limit";
-    { up = Option.map (named names) (given (field "parent")); priority; stated; most; lent = amounts s quantity (field "lend"); on = on (field "on");
-      worth = (match field "weight" with Absent -> Q.one | v -> at_least Q.zero (number Json.stated v)) } in
-  let list = Array.of_list (List.map group groups) in
+    let field name read = field name read g in
+    let priority = field "priority" (function Absent -> Q.zero | v -> number Json.stated v) in
+    if not (Z.equal (Q.den priority) Z.one && Z.fits_int64 (Q.num priority)) then
+      malformed "priority: %s is not an integer of at most 64 bits" (shown priority);
+    let stated = field "guarantee" (fun v -> Option.map (amounts s quantity) (given v)) and most = field "limit" (amounts s quantity) in
+    let check (r, q) = match List.assoc_opt r most with
+      | Some limit when Q.gt q limit -> malformed "guarantee: %s: %s is above the limit of the group, %s; lower the guarantee or raise the limit"
+        s.resource.list.(r) (shown q) (shown limit)
+      | _ -> () in
+    List.iter check (Option.value stated ~default:[]);
+    { up = field "parent" (fun v -> Option.map (named names) (given v)); priority; stated; most;
+      lent = field "lend" (amounts s quantity); on = field "on" on;
+      worth = field "weight" (function Absent -> Q.one | v -> at_least Q.zero (number Json.stated v)) } in
+  let list = Array.of_list (of_groups group) in
   let rec height v = function 0 -> 0 | left -> match list.(v).up with None -> 0 | Some u -> 1 + height u (left - 1) in
-  Array.iteri (fun v _ -> if height v deepest >= deepest then malformed "a group stands in itself, or in too many") list;
-  let member = Array.of_list (List.map (fun u -> Option.map (named names) (given (get "group" u))) users) in
+  Array.iteri (fun v _ -> if height v deepest >= deepest then
+    malformed "groups[%d]: parent: the group is below itself, or below %d groups or more; correct its parents" v deepest) list;
+  let member = Array.of_list (each "users" (field "group" (fun v -> Option.map (named names) (given v))) (List users)) in
   let share = match get "share" s.source with Absent -> Object [] | share -> share in
-  only "of? over? multipliers? families? zero-weight? guarantees?" share;
-  let words = List.map (fun (name, words) -> name, one_of words (get name share)) [
+  inside "share" (only "of? over? multipliers? families? zero-weight? guarantees?") share;
+  let words = List.map (fun (name, words) -> name, field name (one_of words) share) [
     "of", ["usage"; "surplus"]; "over", ["cluster"; "lendable"; "guarantee"]; "zero-weight", ["last"; "never"];
     "guarantees", ["first"; "compared"]] in
   let said name word = List.assoc name words = word and families = flag "families" share in
-  let multipliers = List.filter (fun (_, q) -> not (Q.equal q Q.one)) (amounts s positive (get "multipliers" share)) in
+  let multipliers = List.filter (fun (_, q) -> not (Q.equal q Q.one)) (field "multipliers" (amounts s positive) share) in
   let lookup of_group v r = Option.map rational (List.assoc_opt r (of_group list.(v))) in
   let grouping = { groups = Array.length list; parent = (fun v -> list.(v).up); group_of = (fun n -> member.(n));
     priced = (fun v -> Q.sign list.(v).worth > 0); never = said "zero-weight" "never"; states = (fun v -> list.(v).stated <> None);

@@ -1,9 +1,9 @@
-(* The hash of a problem, which an allocation may state (docs/formats.md): SHA-256 of its canonical form. By that form
-   the certificate is compared with the reader's own problem. No theorem depends on it. *)
+(* Computes the hash of a problem, which is SHA-256 of its canonical form (docs/formats.md). An allocation may state the hash.
+   The option --problem compares canonical forms. No theorem depends on the hash. *)
 open Reader
 module List = Json.List
 
-(* Words of 32 bits, on every platform *)
+(* Words of 32 bits. A machine integer has another size on some platforms. *)
 module Word = struct
   let ( + ) = Int32.add and ( lxor ) = Int32.logxor and ( land ) = Int32.logand and lnot = Int32.lognot
   let ( lsr ) = Int32.shift_right_logical
@@ -12,7 +12,7 @@ end
 let primes count =
   let is_prime n = List.for_all (fun d -> d * d > n || n mod d <> 0) (List.init 30 (fun d -> d + 2)) in
   List.filteri (fun i _ -> i < count) (List.filter is_prime (List.init 400 (fun n -> n + 2)))
-(* The first 32 bits of the fractional part of a root *)
+(* Returns the first 32 bits of the fractional part of a root of the number p. *)
 let fraction root p =
   let found = Z.root (Z.shift_left (Z.of_int p) (32 * root)) root in
   let half v = Int32.of_int (Z.to_int (Z.logand v (Z.of_int 0xffff))) in
@@ -60,14 +60,14 @@ let quoted text =
   "\"" ^ Buffer.contents into ^ "\""
 let number v =
   let text = Q.to_string v in
-  if String.length text > 401 then uncovered "a hash of numbers with more than 400 digits";
+  if String.length text > 401 then uncovered "the hash of a problem in which a number has more than 400 digits";
   quoted text
 let record fields =
   let given = List.filter_map (fun (name, v) -> Option.map (fun v -> quoted name ^ ":" ^ v) v) fields in
   "{" ^ String.concat "," given ^ "}"
 
-(* The canonical form of a problem. With [sorted] it has no title, and every list is in alphabetical order: then two
-   problems with the same meaning have the same text (for --problem). *)
+(* Returns the canonical form of a problem. If [sorted], the form has no title and every list is in alphabetical order. Then
+   two problems with the same meaning have the same form. *)
 let text ~sorted s (g : Groups.t) (more : More.t) =
   let p = s.problem in
   let range n = List.init n Fun.id in
@@ -121,5 +121,5 @@ let text ~sorted s (g : Groups.t) (more : More.t) =
     (list s.resource (all s.resource)) (lines s.server server) groups (lines s.user user) share
 
 let of_problem s g more = sha256 (text ~sorted:false s g more)
-(* Whether two problems have the same meaning *)
+(* Returns whether two problems have the same meaning. *)
 let same (s, g, more) (s', g', more') = text ~sorted:true s g more = text ~sorted:true s' g' more'

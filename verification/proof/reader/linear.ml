@@ -1,14 +1,14 @@
-(* Reads a certificate of a linear programme, and prints what the proved checker proves of it. *)
+(* Reads a certificate of a linear programme, and prints the statement that the proved checker proves. *)
 module Integer = Z
 open Linear_checker
-module Z = Integer (* Zarith's, not Coq's *)
+module Z = Integer (* The integers of Zarith, which hide those of Coq *)
 open Json
 module List = Json.List
 
 let q (v : Q.t) = { qnum = v.Q.num; qden = v.Q.den }
 let to_q v = Q.make v.qnum v.qden
 
-(* A programme, with the names of its rows and columns, and the columns that have to be integers *)
+(* A programme, the names of its rows and columns, and whether each column has to be an integer *)
 type named_programme = { title : string; row : Packing.names; column : Packing.names; programme : programme;
   is_integer : bool array }
 
@@ -24,9 +24,9 @@ let read_row value = match Packing.fields "name lower? upper?" value with
 let read_column row value = match Packing.fields "name cost? lower? upper? integer? entries?" value with
   | [Some name; cost; lower; upper; integer; entries] ->
     let is_integer = match integer with
-      | None -> false | Some (Bool b) -> b | Some _ -> malformed "expected true or false" in
+      | None -> false | Some v -> inside "integer" boolean v in
     let entry (name, value) =
-      let i = Packing.find row name and coefficient = number stated value in
+      let i = Packing.find row name and coefficient = inside ("entries: " ^ name) (number stated) value in
       if Q.sign coefficient = 0 then None else Some (i, q coefficient) in
     text name, number_or_zero cost, read_bounds lower upper, is_integer,
     List.filter_map entry (Option.fold ~none:[] ~some:obj entries)
@@ -34,10 +34,10 @@ let read_column row value = match Packing.fields "name cost? lower? upper? integ
 
 let read_programme value = match Packing.fields "kind? name? direction constant? rows columns" value with
   | [kind; name; Some direction; constant; Some rows; Some columns] ->
-    if kind <> None && kind <> Some (Text "linear-programme") then malformed "expected `linear-programme`";
-    let rows = List.map read_row (list rows) in
+    if kind <> None && kind <> Some (Text "linear-programme") then malformed "kind: expected the string `linear-programme`, found %s" (described (Option.get kind));
+    let rows = each "rows" read_row rows in
     let row = Packing.names "row" (List.map fst rows) in
-    let columns = Array.of_list (List.map (read_column row) (list columns)) in
+    let columns = Array.of_list (each "columns" (read_column row) columns) in
     let all part = Array.map part columns in
     let cost = all (fun (_, cost, _, _, _) -> cost) and column_bounds = all (fun (_, _, bounds, _, _) -> bounds)
     and entries = all (fun (_, _, _, _, entries) -> entries)
@@ -51,7 +51,7 @@ let read_programme value = match Packing.fields "kind? name? direction constant?
       programme; is_integer = all (fun (_, _, _, is_integer, _) -> is_integer) }
   | _ -> assert false
 
-(* The text that is hashed: the rows and columns of the minimised programme, each in alphabetical order *)
+(* Returns the text that is hashed. It has the rows and the columns of the minimised programme, both in alphabetical order. *)
 let canonical p =
   let into = Buffer.create 65536 in
   let number v = Q.to_string (to_q v) in
@@ -75,11 +75,11 @@ let canonical p =
 
 let statuses = ["optimal"; "infeasible"; "unbounded"]
 
-(* The numbers that an object states by name; 0 for all other names *)
+(* Reads the numbers of an object by name. All other names have the number 0. *)
 let read_numbers what names = function
   | None -> malformed "the field `%s` is missing" what
   | Some value ->
-    let all = Array.map q (Packing.by_name names Q.zero (number computed) value) in
+    let all = Array.map q (inside what (Packing.by_name names Q.zero (number computed)) value) in
     Array.get all
 
 let read_evidence p status objective x y ray empty =
@@ -92,25 +92,25 @@ let read_evidence p status objective x y ray empty =
   | "infeasible", Some empty -> (match Packing.fields "row? column?" empty with
     | [Some row; None] -> EmptyRow (Packing.named p.row row)
     | [None; Some column] -> EmptyColumn (Packing.named p.column column)
-    | _ -> malformed "expected a row or a column")
+    | _ -> malformed "empty: expected one of the fields `row` and `column`; write exactly one of them")
   | _ -> Unbounded (x (), read_numbers "ray" p.column ray)
 
-(* Why the evidence is refused, in words; only the sentence depends on this. *)
+(* Returns a sentence that says why the evidence is refused. *)
 let fault programme = function
   | (Optimal (x, _, _) | Unbounded (x, _)) when not (check_point programme x) -> "x: the point is not feasible"
-  | Optimal _ -> "the objective of x is another, or the prices y do not prove that it is the optimum"
-  | Infeasible _ -> "the prices y do not prove that no point is feasible"
-  | EmptyRow _ | EmptyColumn _ -> "the bounds do not contradict each other"
-  | Unbounded _ -> "the ray leaves bounds, or the objective does not improve along it"
+  | Optimal _ -> "objective: the point x has another objective, or the prices y do not prove that the objective is optimal"
+  | Infeasible _ -> "y: the prices do not prove that no point is feasible"
+  | EmptyRow _ | EmptyColumn _ -> "empty: the bounds of this row or column do not contradict each other"
+  | Unbounded _ -> "ray: the ray violates a bound, or the objective does not improve along the ray"
 
-(* Judges a certificate of a linear programme, and prints what is proven. [own] reads the reader's own programme. *)
+(* Judges a certificate of a linear programme, and prints the proven statement. [own] reads the programme of --problem. *)
 let judge raw own required =
   Budget.begin_programme ();
   match Packing.fields "kind version programme sha256 status objective? x? y? ray? empty?" raw with
   | [_; Some version; Some programme; Some stated_hash; Some status; objective; x; y; ray; empty] ->
-    if not (Z.equal (integer 1 version) Z.one) then malformed "expected version 1";
-    let p = read_programme programme in
-    let stated_hash = text stated_hash and status = one_of statuses status in
+    if not (Z.equal (integer 1 version) Z.one) then malformed "version: expected 1, found %s" (described version);
+    let p = inside "programme" read_programme programme in
+    let stated_hash = inside "sha256" text stated_hash and status = inside "status" (one_of statuses) status in
     let evidence = read_evidence p status objective x y ray empty in
     let canonical_text = canonical p in
     let is_another = match own with
@@ -118,12 +118,12 @@ let judge raw own required =
     List.iter (fun word -> if not (List.mem word statuses) then
       malformed "--require %s: expected `optimal`, `infeasible` or `unbounded`" word) required;
     let ensure holds what = if not holds then raise (Packing.False what) in
-    ensure (not is_another) "the certificate is about another programme";
-    List.iter (fun word -> ensure (word = status) (Printf.sprintf "`%s` is required, and not claimed" word)) required;
+    ensure (not is_another) "--problem: the certificate is about another programme than this file";
+    List.iter (fun word -> ensure (word = status) (Printf.sprintf "--require %s: the certificate claims `%s`" word status)) required;
     let hash = Hash.sha256 canonical_text in
-    ensure (stated_hash = hash) "sha256: the programme has another hash";
+    ensure (stated_hash = hash) "sha256: the stated hash is not the hash of the programme";
     if not (judge_programme p.programme evidence) then ensure false (fault p.programme evidence);
-    (* The hash comes first, so that no name can imitate it. *)
+    (* The hash is printed before any name, because a name could imitate it. *)
     Say.say "programme sha256 %s: `%s`, rows %d, columns %d" hash p.title p.programme.rows p.programme.columns;
     let side = if p.programme.is_maximised then "above" else "below" in
     (match evidence with
@@ -133,5 +133,5 @@ let judge raw own required =
      | Unbounded _ -> Say.say "proven: is_unbounded: the objective of a feasible point is %s any number" side);
     let integers = Array.fold_left (fun n is_integer -> if is_integer then n + 1 else n) 0 p.is_integer in
     if integers > 0 then
-      Say.say "of the relaxation: that %d columns have to be integers is not part of the claim" integers
+      Say.say "relaxation: %d columns have to be integers; the proven statement does not require this" integers
   | _ -> assert false

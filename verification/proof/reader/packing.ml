@@ -1,36 +1,38 @@
-(* Reads certificates of reservation problems: the problem, and the proofs that no configuration is worth more than a
-   bound. Also finds the units of numbers, and the proofs that `known` names. The checker trusts neither. *)
+(* Reads certificates of reservation problems: the problem, and the proofs that no configuration is worth more than a bound.
+   Also computes the units of numbers, and looks up the earlier proofs that the method `known` refers to. The proved checker
+   verifies both. *)
 module Integer = Z
 open Ratio_checker
-module Z = Integer (* Zarith's, not Coq's *)
+module Z = Integer (* The integers of Zarith, which hide those of Coq *)
 open Json
-
 
 exception False of string
 exception Not_covered of string
 let wrong = malformed
 
-(* The fields of an object that has exactly these, in this order; those whose name ends with ? are optional. *)
+(* Returns the values of the named fields, in this order. The object has no other fields. A field whose name ends with ? is
+   optional. *)
 let fields names value =
   only names value;
   List.map (fun name -> given (get (List.hd (String.split_on_char '?' name)) value)) (String.split_on_char ' ' names)
 
-(* Names and their positions *)
+(* Names and their positions. [what] says what is named, for messages. *)
 type names = { what : string; all : string array; position : (string, int) Hashtbl.t }
 let names what given =
   let position = Hashtbl.create 16 in
   List.iteri (fun i name ->
-    if name = "" || Hashtbl.mem position name then wrong "the %s `%s` is named twice, or has no name" what name;
+    if name = "" then wrong "the name of %s %d is empty; write a name" what i;
+    if Hashtbl.mem position name then wrong "the %s `%s` is listed twice; give every %s another name" what name what;
     Hashtbl.add position name i) given;
   { what; all = Array.of_list given; position }
 let find names name = match Hashtbl.find_opt names.position name with
-  | Some i -> i | None -> wrong "there is no such %s: `%s`" names.what name
+  | Some i -> i | None -> wrong "`%s` is not a %s; write the name of a %s" name names.what names.what
 let named names value = find names (text value)
-(* The values that an object states by name; [zero] for all other names *)
+(* Reads the values of an object by name. All other names have the value [zero]. *)
 let by_name names zero read value =
   let length = Array.length names.all in
   let found = Budget.cells length; Array.make length zero in
-  List.iter (fun (name, value) -> found.(find names name) <- read value) (obj value);
+  List.iter (fun (name, value) -> found.(find names name) <- inside name read value) (obj value);
   found
 
 let count = integer
@@ -39,7 +41,7 @@ let amount value = at_least Q.zero (number stated value)
 let q (v : Q.t) = { qnum = v.Q.num; qden = v.Q.den }
 let at a i = q a.(i)
 
-(* The greatest rational of which all values are multiples; [other] if all are 0 *)
+(* Returns the greatest rational of which all values are multiples. Returns [other] if all values are 0. *)
 let unit_or other values =
   let gcd a (b : Q.t) = if Q.sign b = 0 then a else match a with
     | None -> Some b
@@ -56,7 +58,7 @@ type problem = {
   row_units : Q.t array; fitting : Z.t array }
 
 let read_problem raw =
-  if get "kind" raw <> Text "reservation-problem" then wrong "expected `reservation-problem`";
+  if get "kind" raw <> Text "reservation-problem" then wrong "kind: expected the string `reservation-problem`, found %s" (described (get "kind" raw));
   match fields "kind name? resources? servers? jobs configurations? $schema? description?" raw with
   | [_; name; resources; servers; Some jobs; configurations; _; _] ->
     let title = Option.fold ~none:"" ~some:text name in
@@ -64,16 +66,16 @@ let read_problem raw =
     let resources = names "resource" (List.map text (or_none resources)) in
     let is_listed = configurations <> None in
     let amounts = function
-      | Some value -> if is_listed && obj value <> [] then wrong "give configurations, or capacities and demands";
+      | Some value -> if is_listed && obj value <> [] then wrong "the problem has configurations and also a capacity or a demand; write only one of both";
           by_name resources Q.zero quantity value
       | None -> if is_listed then Array.make (Array.length resources.all) Q.zero
-          else wrong "a capacity or demand is missing" in
+          else wrong "a field `capacity` or `demand` is missing; write it, or write `configurations`" in
     let rows = List.map (fields "name count? capacity?") (or_none servers) in
     let some = function Some value -> value | None -> Null in
     let with_counts = List.length (List.filter (fun row -> List.nth row 1 <> None) rows) in
-    if with_counts > 0 && with_counts < List.length rows then wrong "a pool without `count` beside others with one";
+    if with_counts > 0 && with_counts < List.length rows then wrong "servers: some pools have a `count` and others have none; write `count` for all pools or for none";
     if not is_listed && (resources.all = [||] || rows = []) then
-      wrong "expected at least one resource and one pool of servers";
+      wrong "the problem has no resource or no pool of servers; write at least one of each";
     let pool_names = names "server" (List.map (fun row -> text (some (List.nth row 0))) rows) in
     let counts = List.map (fun row -> Option.fold ~none:Z.one ~some:(count 1) (List.nth row 1)) rows in
     let rooms = List.map (fun row -> amounts (List.nth row 2)) rows in
@@ -82,14 +84,14 @@ let read_problem raw =
     let rows = List.map (fields "name demand? reward? load?") (list jobs) in
     let type_names = names "job type" (List.map (fun row -> text (some (List.hd row))) rows) in
     let column i read none = Array.of_list (List.map (fun row -> Option.fold ~none ~some:read (List.nth row i)) rows) in
-    let sizes = Array.of_list (List.map (fun row -> amounts (List.nth row 1)) rows) in
+    let sizes = Array.of_list (each "jobs" (field "demand" (fun v -> amounts (given v))) jobs) in
     let rewards = column 2 amount Q.zero and loads = column 3 amount Q.zero in
     let rooms = Array.of_list rooms in
     if not is_listed && Array.exists (Array.for_all (fun d -> Q.sign d = 0)) sizes then
-      wrong "a type of jobs that demands nothing";
+      wrong "jobs: the demand of a job type is 0; write a demand above 0 of some resource";
     let configurations = Option.map (fun value -> match list value with
-      | [] -> wrong "expected at least one configuration"
-      | l -> List.map (by_name type_names Z.zero (count 0)) l) configurations in
+      | [] -> wrong "configurations: the list is empty; write at least one configuration"
+      | _ -> each "configurations" (by_name type_names Z.zero (count 0)) value) configurations in
     let fits j = match configurations with
       | Some l -> List.fold_left (fun most (k : Z.t array) -> Z.max most k.(j)) Z.zero l
       | None -> Array.fold_left (fun most room ->
@@ -100,7 +102,7 @@ let read_problem raw =
           match !least with Some v -> Z.max most (Z.fdiv v.Q.num v.Q.den) | None -> most) Z.zero rooms in
     let fitting = Array.init (Array.length sizes) fits in
     Array.iteri (fun j name -> let n = fitting.(j) in if Z.lt n Z.one || Z.gt n largest then
-      wrong "`%s` fits on no server, or more often than 10^12 times" name) type_names.all;
+      wrong "jobs: %s jobs of type `%s` fit on a server; the number must be from 1 to 10^12" (Z.to_string n) name) type_names.all;
     let row_units = Array.mapi (fun r _ ->
       let column of_ = Array.to_list (Array.map (fun row -> row.(r)) of_) in
       unit_or (unit_or Q.one (column rooms)) (column sizes)) resources.all in
@@ -117,39 +119,41 @@ let reservation p = {
 let configuration p = by_name p.type_names Z.zero (count 0)
 let numbers names = by_name names Q.zero (number computed)
 
-(* A branch tree: nodes in preorder, with multipliers by their index *)
+(* Reads a branch tree. Its nodes are in preorder. A leaf is the index of its multipliers. *)
 let read_tree p multipliers nodes =
   let sets = Array.of_list (List.map (numbers p.resources) (list multipliers)) in
   let rec node = function
-    | [] -> raise (False "a tree ends before its last branch")
+    | [] -> raise (False "nodes: the list of nodes ends before the tree is complete")
     | List [job; at_] :: rest ->
         let j = named p.type_names job and n = count 1 at_ in
         let from, rest = node rest in
         let below, rest = node rest in
         (Split (j, n, from, below), rest)
-    | List _ :: _ -> wrong "expected a job type and a number of jobs"
+    | List _ :: _ -> wrong "nodes: a branch must be a list of a job type and a number of jobs"
     | which :: rest ->
         let i = count 0 which in
-        if Z.geq i (Z.of_int (Array.length sets)) then raise (False "a tree names multipliers that are not there");
+        if Z.geq i (Z.of_int (Array.length sets)) then raise (False (Printf.sprintf "nodes: a leaf names multipliers %s, and the tree has %d" (Z.to_string i) (Array.length sets)));
         (Leaf (at sets.(Z.to_int i)), rest) in
   match node (list nodes) with
   | tree, [] -> tree
-  | _ -> raise (False "a tree goes on after its last branch")
+  | _ -> raise (False "nodes: the list has more nodes than the tree")
 
 let method_of proof = match get "method" proof with
   | Text ("tree" | "dynamic-programme" | "listed" | "known" as m) -> m
-  | _ -> wrong "there is no such method of proof"
+  | v -> inside "method" (expected "one of tree, dynamic-programme, listed, known") v
 
-(* A tree instead of a dynamic programme with that many cells, on a server of pool s *)
+(* Returns the tree that replaces a dynamic programme on a server of pool s. The certificate states the number of cells. *)
 let by_tree p s cells make =
   let sizes = p.sizes and units = p.row_units in
   let cap = Array.mapi (fun r c -> Q.mul units.(r) (Q.of_bigint (Branch.floor (Q.div c units.(r))))) p.rooms.(s) in
   let stated = count 1 cells and own = Branch.cells ~sizes ~units ~cap in
-  if p.configurations <> None || not (Z.equal stated own) || Z.gt own Branch.cells_most
-  then raise (False "the dynamic programme has another number of cells, or too many");
+  if p.configurations <> None then raise (False "method: a problem with listed configurations has no dynamic programme");
+  if Z.gt own Branch.cells_most then raise (False "cells: the dynamic programme has more than 10^7 cells");
+  if not (Z.equal stated own) then raise (False (Printf.sprintf "cells: the certificate states %s, and the dynamic programme has %s"
+    (Z.to_string stated) (Z.to_string own)));
   try make ~sizes ~cap with
-  | Branch.Untrue -> raise (False "the evidence does not show what is claimed")
-  | Branch.Too_many -> raise (Not_covered "a proof by dynamic programming: write the certificate with --trees")
+  | Branch.Untrue -> raise (False "the dynamic programme does not prove the stated bound")
+  | Branch.Too_many -> raise (Not_covered "a large proof by dynamic programming; write the certificate again with --trees")
 let of_cells proof = match fields "method cells" proof with [_; Some cells] -> cells | _ -> assert false
 
 (* Reads the proof that no configuration on a server of pool s is worth more than the bound. *)
@@ -163,9 +167,9 @@ let read_pricing p s beta bound proof = match method_of proof with
       let unit = unit_or Q.one (Array.to_list beta) in
       by_tree p s (of_cells proof) (fun ~sizes ~cap ->
         Tree (at p.row_units, q unit, Branch.of_value ~sizes ~cap ~beta ~unit bound))
-  | _ -> wrong "there is no such method of proof"
+  | m -> wrong "method: `%s` proves only first configurations; write tree, dynamic-programme or listed" m
 
-(* The proofs of first configurations, by the case that they prove *)
+(* The proofs of first configurations that were read so far, by pool, open types and configuration *)
 let proven = Hashtbl.create 16
 let read_first p s open_ k proof =
   let same = ref 0 in
@@ -175,14 +179,14 @@ let read_first p s open_ k proof =
     | [Some m; Some n] -> read_tree p m n | _ -> assert false in
   match method_of proof with
   | "known" -> ignore (fields "method" proof);
-      (try Hashtbl.find proven key with Not_found -> raise (False "no earlier step has proven it"))
+      (try Hashtbl.find proven key with Not_found -> raise (False "first: the method is `known`, and no earlier step has proven the same configuration"))
   | m ->
       let beta = Array.mapi (fun j u -> if open_.(j) then u else Q.zero) p.rewards in
       let unit = unit_or Q.one (Array.to_list beta) in
       let found = if m = "listed" then (ignore (fields "method" proof); First_listed)
         else if m = "dynamic-programme" then begin
           if not (Array.for_all2 (fun o n -> o || Z.sign n = 0) open_ k)
-          then raise (False "it holds a type that is exhausted");
+          then raise (False "configuration: it has jobs of a type that is exhausted");
           let own = ref Q.zero in
           Array.iteri (fun j n -> own := Q.add !own (Q.mul beta.(j) (Q.of_bigint n))) k;
           by_tree p s (of_cells proof) (fun ~sizes ~cap ->
@@ -196,7 +200,7 @@ let read_first p s open_ k proof =
 
 let read_amount whole value =
   let v = number computed value in
-  if whole && not (Z.equal v.Q.den Z.one) then wrong "expected a whole number" else v
+  if whole && not (Z.equal v.Q.den Z.one) then wrong "%s is not an integer; write a whole number of servers or jobs" (shown v) else v
 
 let read_steps p whole steps =
   let open_ = Array.map (fun _ -> true) p.rewards in
@@ -227,4 +231,4 @@ let read_proofs p beta pi pricing =
   let proofs = by_name p.pool_names None Option.some pricing in
   Array.mapi (fun s proof -> match proof with
     | Some proof -> read_pricing p s beta pi.(s) proof
-    | None -> wrong "the proof for a pool is missing") proofs
+    | None -> wrong "pricing: the proof for pool `%s` is missing" p.pool_names.all.(s)) proofs

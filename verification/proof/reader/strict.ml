@@ -1,4 +1,4 @@
-(* Whether a text is UTF-8: without overlong forms, surrogates, or code points above U+10FFFF *)
+(* Returns whether a text is UTF-8, without overlong forms, surrogates and code points above U+10FFFF. *)
 let is_utf8 text =
   let n = String.length text in
   let byte i = if i < n then Char.code text.[i] else 0 in
@@ -14,8 +14,9 @@ let is_utf8 text =
       else a >= 0xf0 && a < 0xf5 && more (i + 1) && more (i + 2) && more (i + 3)
         && not (a = 0xf0 && b < 0x90) && not (a = 0xf4 && b > 0x8f) && go (i + 4) in
   go 0
-(* Whether a text avoids what Yojson reads although it is not JSON: comments, names without quotes (also those that
-   start with a JSON word), and control characters in strings. Lists and objects must not be nested too deeply. *)
+(* Returns whether a text has none of the extensions of JSON that Yojson accepts: comments, names without quotes (also names
+   that start with `true`, `false` or `null`), and control characters in strings. Lists and objects may be nested up to 100
+   levels deep. *)
 let is_json text =
   let n = String.length text in
   let letter c = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') in
@@ -38,7 +39,7 @@ let is_json text =
     | c -> c >= ' ' && inside depth (i + 1) in
   outside 0 0
 
-(* An escape can be half of a surrogate pair: then the decoded text is not UTF-8. *)
+(* Returns whether all decoded strings are UTF-8. A string is not UTF-8 if an escape in it is half of a surrogate pair. *)
 let rec has_characters = function
   | Json.Text s -> is_utf8 s
   | Json.List l -> List.for_all has_characters l

@@ -1,14 +1,16 @@
-(* Evidence of `tree` with groups, or with another share than the default: the filling, stretch by stretch, until
-   users have no more room by the prices that the certificate states. As in evidence.ml, nothing here is trusted. *)
+(* Computes the evidence of `tree` with groups, or with another share than the default. The evidence is the filling, stretch by
+   stretch, until the prices of the certificate leave users no room. This file is not trusted, like evidence.ml. *)
 open Proved
 open Json
 open Reader
 open Evidence
 
-(* The largest number of comparisons of two terms of a filling, smaller in a browser; and of entries of its tables *)
+(* The largest number of comparisons of two terms in a filling, which is smaller in a browser; and the largest number of
+   entries of its tables *)
 let most_comparisons () = !Budget.most_cells / 2 and most_entries = 20_000
 
-(* The least worth of a task of each user, in prices of rows and of limits on classes, over classes where no limit of 0 bars it *)
+(* Returns the least cost of a task of each user, at prices of rows and of limits on classes. Classes from which a limit of 0
+   bars the user do not count. *)
 let worth_in s (on : limit_row list) prices =
   let row = prices.on_row and g = s.grouping and shut = List.filter (fun w -> sign w.top = 0) on in
   let dear = List.filter (fun w -> sign (price_of s.p prices w) <> 0) on in
@@ -18,10 +20,11 @@ let worth_in s (on : limit_row list) prices =
   Array.init s.p.users (fun n -> match List.filter (is_open n) (range s.p.classes) with
     | first :: rest when is_active s n -> List.fold_left (fun least i -> Q.min least (cost n i)) (cost n first) rest
     | _ -> Q.zero)
+(* Returns the cost of all capacity and of all limits, at these prices. *)
 let bound_of s on prices = let row = prices.on_row in List.fold_left (fun sum i -> List.fold_left (fun sum r ->
   Q.add sum (Q.mul (to_q (row i r)) (to_q (s.t.t_full i r)))) sum (range s.p.resources)) (to_q (paid s.p on prices)) (range s.p.classes)
 
-(* The statement about the filling: a placement and prices, and in addition the prices of each resource alone on all classes *)
+(* Reads the end of the filling and the price vectors. Adds one price vector for each resource, with the price 1 on all classes. *)
 let stated s value =
   only "filling prices limit_prices?" value;
   let y = read_tasks s.c.on (get "filling" value) in
@@ -30,7 +33,8 @@ let stated s value =
   let limits = match get "limit_prices" value with
     | Absent -> List.map (fun _ -> [||]) vectors
     | v ->
-      if List.length (list v) <> List.length vectors then malformed "expected prices of limits for every vector of prices";
+      if List.length (list v) <> List.length vectors then malformed "limit_prices: there are %d lists of prices of limits and %d price vectors; write one list for every vector"
+        (List.length (list v)) (List.length vectors);
       List.map (limit_prices s on Exit) (list v) in
   let none _ = zero and at_ limits k = if k < Array.length limits then limits.(k) else zero in
   let with_limits row limits = { on_row = (fun i r -> if i = s.p.classes then at_ limits r else row i r); on_user = none } in
@@ -42,7 +46,7 @@ let follow s (groups : Groups.t) value =
   let p = s.p and g = groups.grouping in
   let n = p.users and m = p.resources and v = g.groups in
   let all = nodes p g in
-  if List.length all * m > most_entries then uncovered "a filling that is too large";
+  if List.length all * m > most_entries then uncovered "a filling whose tables are too large";
   let index = function Root -> 0 | Team v -> 1 + v | One n -> 1 + v + n in
   let by_node f = let table = Array.of_list (List.map f all) in fun c -> table.(index c) in
   let by_node2 f = let table = by_node (fun c -> Array.init m (f c)) in fun c r -> (table c).(r) in
@@ -69,12 +73,12 @@ let follow s (groups : Groups.t) value =
     | who ->
       let in_the_end = { ft = facts; ending = at2 y; at_start = now; stops = []; stretches = [] } in
       List.iter (fun n -> if Q.geq t.(n) ends.(n) && not (has_spare p g s.t in_the_end (at tasks) n)
-        then uncovered "a filling in which somebody waits who never gets more") who;
+        then uncovered "a filling in which a user waits and never gets more tasks") who;
       let rates = turn g n m facts now (v + 1) Root who in
       let rate = Array.make n Q.zero in
       List.iter (fun (n, q) -> rate.(n) <- Q.add rate.(n) (to_q q)) rates;
       let below = by_node (fun c -> List.filter (fun (n, _) -> Proved.under facts c n) rates) in
-      (* The time of the next event, when the difference of two numbers that change evenly becomes 0 *)
+      (* The time of the next event, at which the difference of two quantities becomes 0. Quantities change at constant rates. *)
       let first = ref None in
       let at_time q = match !first with Some earlier when Q.leq earlier q -> () | _ -> first := Some q in
       let meet (a, a') (b, b') =
@@ -94,7 +98,7 @@ let follow s (groups : Groups.t) value =
           to_q (Proved.value m facts now kind c i), to_q (faster m facts now kind (below c) c i)) (range m)) (kids g n parent) in
         let n = List.length terms in
         left := !left - (n * n);
-        if !left < 0 then uncovered "a filling that is too large";
+        if !left < 0 then uncovered "a filling with too many comparisons";
         List.iter (fun a -> meet a (still zero); List.iter (meet a) terms) terms) all) [Share; Below; Held; HeldBelow];
       match !first with
       | None -> raise Exit

@@ -1,14 +1,19 @@
-(* States in sentences which claims of a certificate are proven, by checkers that are themselves proved in Coq. *)
+(* Judges the claims of a certificate by checkers that are proved in Coq, and prints a sentence about every claim. *)
 open Reader
 open Say
+(* A claim is false, its evidence does not prove it, or the certificate is not the requested one. *)
 exception False of string
-(* Called before each claim is judged, with its position and the number of claims *)
+(* The error if a limit of Budget, the memory or the stack is exceeded *)
+let too_large = "the certificate is too large for this checker; check it with evenhand-check"
+let no_json = "the text is not JSON in UTF-8, or is nested more than 100 levels deep"
+let half_pair = "a string has half of a surrogate pair; write both halves"
+(* This function is called before each claim is judged, with the position of the claim and the number of claims. *)
 let at_claim = ref (fun (_ : int) (_ : int) -> ())
 
 let short q = let text = Q.to_string q in
   if String.length text <= 60 then text else String.sub text 0 40 ^ "..."
 
-(* An axiom, and the condition that it applies, in the words of the theories (x: the allocation) *)
+(* Returns the Coq term of an axiom, and the Coq term of the condition under which the axiom applies. x is the allocation. *)
 let words placed held level (c : stated_claim) =
   let named : Proved.named -> string = function
     | Resource r -> Printf.sprintf "(Resource %d)" r | share -> String.capitalize_ascii (word_of_share share) in
@@ -31,10 +36,11 @@ let words placed held level (c : stated_claim) =
   | OfTree -> (if level then "filled" else "filled_by_turns"), "tree_applies"
   | OfNjc -> "no_justified_complaints", "" | OfNonWasteful -> "True", "" | _ -> name, ""
 
-(* The same for axioms that compare within the limits of groups *)
+(* Returns the same terms for an axiom that compares x only with allocations within the limits of groups. *)
 let among (axiom, applies) = match String.split_on_char ' ' axiom with
   | name :: rest -> String.concat " " ((name ^ "_among (within x)") :: rest), applies ^ (if applies = "" then "" else "; ") ^ "comparable"
   | [] -> axiom, applies
+(* Returns the sentence that is printed about a proven claim. *)
 let sentence tolerance (axiom, applies) (c : stated_claim) =
   let x = if List.mem c.axiom ["feasible"; "integer-feasible"] then "as stated" else "x" in
   let said = if applies = "" then "" else "; " ^ applies in
@@ -46,41 +52,41 @@ let sentence tolerance (axiom, applies) (c : stated_claim) =
   | Some true, None -> Printf.sprintf " holds: for every eps %s eps %s%s; or for no n user n" axiom x said
   | Some false, None -> Printf.sprintf " is violated: for no eps %s eps %s%s" axiom x said
 
-(* The requests of the user, in addition to the claims being true. Files are given as their texts. *)
+(* The requirements of the user on a certificate. [problem] and [allocation] are the contents of files. *)
 type options = { by_time : bool option; most_tolerance : Q.t option; problem : string option; allocation : string option;
   required : string list }
 let nothing_asked = { by_time = None; most_tolerance = None; problem = None; allocation = None; required = [] }
 
-(* Reads a file that the user provides. It has a budget of its own. *)
+(* Reads a file that the user provides. The file has its own limits of size. *)
 let own option read text =
   Budget.begin_text ();
   try
-    if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "it is not JSON in UTF-8";
+    if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "%s" no_json;
     let root = Json.parse text in
-    if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
+    if not (Strict.has_characters root) then Json.malformed "%s" half_pair;
     read root
   with Json.Malformed what -> Json.malformed "%s: %s" option what
 
-(* The name of a required claim: AXIOM, or AXIOM:PARAMETER *)
+(* Returns the name of the claim that --require AXIOM or --require AXIOM:PARAMETER asks for. *)
 let required_name s text =
   let axiom, parameter = match String.index_opt text ':' with
     | None -> text, None
     | Some i -> String.sub text 0 i, Some (String.sub text (i + 1) (String.length text - i - 1)) in
   let field = if axiom = "proportional" then "alpha" else "share" in
   if parameter = None && List.mem axiom ["max-min"; "proportional"] then
-    Json.malformed "--require %s: it needs its parameter, as in max-min:drfh" text;
+    Json.malformed "--require %s: the parameter is missing; write for example max-min:drfh or proportional:1" text;
   let given = match parameter with None -> [] | Some p -> [field, Json.Text p] in
   try (read_claim s (Json.Object (["axiom", Json.Text axiom; "holds", Json.Bool true] @ given))).name
   with Json.Malformed what -> Json.malformed "--require %s: %s" text what
 
-(* The requests that are not met, in words *)
+(* Returns a sentence about every requirement of the user that the certificate does not meet. *)
 let unmet options (c : certificate) groups =
   let s = c.on in
   let about_problem = Option.map (own "--problem" (fun root ->
     let s' = read_problem c.by_time root in
     let groups' = Groups.read s' in
     Hash.same (s, groups, More.read s) (s', groups', More.read s'), Hash.of_problem s' groups' (More.read s'))) options.problem in
-  (* The user's own problem may have its lists in another order, and then has another hash. *)
+  (* The hash of the user's problem differs from that of the certificate if the lists have another order. Both hashes count. *)
   let is_known stated = stated = Hash.of_problem s groups (More.read s)
     || (match about_problem with Some (true, own) -> stated = own | _ -> false) in
   let about_allocation = Option.map (own "--allocation" (fun root ->
@@ -91,17 +97,18 @@ let unmet options (c : certificate) groups =
     let name = required_name s text in
     match List.find_opt (fun (c : stated_claim) -> c.name = name) c.claims with
     | Some { statement = { says = Some true; _ }; _ } -> None
-    | Some { statement = { says = Some false; _ }; _ } -> Some (text ^ " is required, and claimed to be violated")
-    | Some _ -> Some (text ^ " is required, and claimed not to apply")
-    | None -> Some (text ^ " is required, and not claimed") in
+    | Some { statement = { says = Some false; _ }; _ } -> Some ("--require " ^ text ^ ": the certificate claims that the axiom is violated")
+    | Some _ -> Some ("--require " ^ text ^ ": the certificate claims that the axiom does not apply")
+    | None -> Some ("--require " ^ text ^ ": the certificate has no claim about the axiom") in
   let missing = List.filter_map missing options.required in
-  (if (match about_problem with Some (false, _) -> true | _ -> false) then ["the certificate is about another problem"] else [])
+  (if (match about_problem with Some (false, _) -> true | _ -> false) then ["--problem: the certificate is about another problem than this file"] else [])
   @ (match about_allocation with
-    | Some (false, _) -> ["the certificate is about another allocation"]
-    | Some (_, false) -> ["the allocation is of another problem than the certificate (its problem_sha256)"]
+    | Some (false, _) -> ["--allocation: the certificate is about another allocation than this file"]
+    | Some (_, false) -> ["--allocation: problem_sha256 is the hash of another problem than that of the certificate"]
     | _ -> [])
   @ missing
 
+(* Judges a certificate of an allocation, prints the sentences and returns the exit status. *)
 let check_allocation root options =
   let c = read root in
   let by_time_asked = options.by_time and most_tolerance = Option.value options.most_tolerance ~default:(Q.of_ints 1 1_000_000) in
@@ -113,36 +120,38 @@ let check_allocation root options =
   let names = List.map (fun c -> c.name) c.claims in
   let unmet = unmet options c groups in
   Budget.begin_text ();
-  (* If this is true, Coq's program refuses every claim that needs a feasible allocation. *)
+  (* If [only_limits] is true, the proved checker refuses every claim that needs a feasible allocation. *)
   let only_limits = List.for_all (fun c -> List.mem c.axiom ["feasible"; "integer-feasible"]) c.claims in
   let judge (claim : stated_claim) = match if claim.statement.about = OfTree && List.mem ("guarantees", "compared") groups.words
-    then uncovered "guarantees that are only compared with" else Further.evidence case further claim with
-    | exception Exit -> `False (claim.name ^ ": the evidence does not fit the claim")
+    then uncovered "guarantees that are only compared with"
+    else Json.inside ("claim " ^ claim.name ^ ": evidence") (Further.evidence case further) claim with
+    | exception Exit -> `False (claim.name ^ ": the evidence is of another kind than the claim needs")
     | exception Uncovered what -> `Uncovered what
     | evidence ->
       match Further.judge case further only_limits claim.statement evidence with
       | Proven ->
         let words = words (c.placing <> None) (Proved.hold_back s.problem g) level claim in
         `Proven (sentence c.tolerance (if Proved.among s.problem g claim.statement.about then among words else words) claim)
-      | Refused -> `False (claim.name ^ ": it is false, or its evidence does not show it")
-      | NotCovered -> `Uncovered "no theorem is about it here" in
-  let first = if c.claims = [] then Some "nothing is claimed"
+      | Refused -> `False (claim.name ^ ": the claim is false, or its evidence does not prove it")
+      | NotCovered -> `Uncovered "no theorem is about this claim for this problem" in
+  let first = if c.claims = [] then Some "claims: the list is empty, so there is nothing to prove"
     else if (match c.stated_hash with Some stated -> stated <> Hash.of_problem s groups case.more | None -> false)
-    then Some "problem_sha256 of the allocation is not that of the problem"
-    else if twice names then Some "something is claimed twice"
+    then Some "allocation: problem_sha256 is not the hash of the problem of the certificate"
+    else if twice names then Some "claims: two claims are about the same axiom with the same parameter"
     else if List.exists (fun (c' : stated_claim) -> List.mem c'.axiom c.not_checked) c.claims
-    then Some "something is claimed, and said not to be checked"
+    then Some "not_checked: an axiom of this list also has a claim"
     else if Option.value by_time_asked ~default:false <> c.by_time
-    then Some (if c.by_time then "the servers are shared by time (tdm), which has to be asked for" else "the servers are divided (rdm)")
-    else if Q.gt c.tolerance most_tolerance then Some (Printf.sprintf "the tolerance is %s, more than the %s that is allowed" (short c.tolerance) (short most_tolerance))
+    then Some (if c.by_time then "allocation: sharing: servers are shared by time (tdm); require this sharing (--sharing tdm) to accept the certificate"
+      else "allocation: sharing: resources of servers are divided (rdm), and --sharing tdm requires that time is shared")
+    else if Q.gt c.tolerance most_tolerance then Some (Printf.sprintf "tolerance: %s is above the largest allowed tolerance of %s; allow a larger tolerance (--max-tolerance) to accept the certificate" (short c.tolerance) (short most_tolerance))
     else if unmet <> [] then Some (List.hd unmet)
     else if not (Proved.check_case s.problem x placing case.t case.totals case.places (rational c.tolerance) only_limits)
-    then Some "the allocation is infeasible, and more is claimed of it" else None in
-  (* Text that cannot be read is the worse fault, wherever it is, so all evidence is read first. *)
+    then Some "allocation: it is not feasible within the tolerance, and a claim needs a feasible allocation" else None in
+  (* All evidence is read before a fault is reported, because malformed evidence (status 2) comes before a false claim (status 1). *)
   let verdicts = List.mapi (fun i claim -> !at_claim i (List.length names); judge claim) c.claims in
   Option.iter (fun what -> raise (False what)) first;
   List.iter (function `False what -> raise (False ("claim " ^ what)) | _ -> ()) verdicts;
-  (* The hash comes first, so that no name can imitate it. *)
+  (* The hash is printed before any name, because a name could imitate it. *)
   let hash = try Hash.of_problem s groups case.more with Uncovered _ -> "not computed (long numbers)" in
   say "problem sha256 %s: `%s`, %d users, %d server classes; sharing %s, tolerance %s" hash s.title s.problem.users
     s.problem.classes (if c.by_time then "tdm" else "rdm") (short c.tolerance);
@@ -155,16 +164,19 @@ let check_allocation root options =
   if List.exists2 is_answer verdicts c.claims then say "proven: ps_dsf_answer x, so no lie pays: no_lie_pays (Truthful.v)";
   if List.exists (function `Uncovered _ -> true | _ -> false) verdicts then 3 else 0
 
-(* A certificate of a running cluster. The running tasks (held), the fair shares (due) and the tasks after moves are
-   certificates of one problem, and judged as such. Statements about queues, starts and moves are not covered. *)
+(* Judges a certificate of a running cluster. It has certificates of one problem as parts: of the running tasks (`held`), of
+   the fair shares (`due`) and of the tasks after moves (`after`). Each part is judged like a certificate of an allocation.
+   Statements about queues, starts and moves are not covered. *)
 let check_bundle root options =
   Json.only "kind version tolerance held due queues constraints? closed? rounded? sources? fits? moves?" root;
-  if not (Q.equal (Json.number Json.stated (Json.get "version" root)) Q.one) then Json.malformed "expected version 1";
+  let version = Json.field "version" (Json.number Json.stated) root in
+  if not (Q.equal version Q.one) then Json.malformed "version: expected 1, found %s" (Json.shown version);
   let due = Json.get "due" root and moves = Json.get "moves" root in
   let rule = Json.given (Json.get "rule" due) in
   Option.iter (fun rule -> Json.only "rule" due; ignore (Json.text rule)) rule;
   let is_moves = Json.get "kind" root = Json.Text "moves-certificate" in
-  if is_moves <> (moves <> Json.Absent) then Json.malformed "moves belong to a certificate of moves";
+  if is_moves <> (moves <> Json.Absent) then Json.malformed (if is_moves then "the field `moves` is missing; a certificate of moves needs it"
+    else "moves: only a certificate of the kind `moves-certificate` has this field");
   if is_moves then Json.only "steps after short least for?" moves;
   let parts = ["held", Json.get "held" root] @ (if rule = None then ["due", due] else [])
     @ (if is_moves then ["after", Json.get "after" moves] else []) in
@@ -179,23 +191,24 @@ let check_bundle root options =
       { nothing_asked with by_time = options.by_time; most_tolerance = options.most_tolerance } in
     ignore (check_allocation part asked : int);
     hash_of part in
-  let hashes = List.map judge parts in
+  let hashes = List.map (fun (name, part) -> Json.inside name judge (name, part)) parts in
   prefix := "";
-  if List.exists (( <> ) (List.hd hashes)) hashes then raise (False "the parts are about different problems");
-  say "not covered: queues, what could start, the rule of fair shares, and moves: evenhand-check judges them";
+  if List.exists (( <> ) (List.hd hashes)) hashes then raise (False "the parts of the certificate are about different problems");
+  say "not covered: statements about queues, possible starts, the rule of fair shares and moves; check these with evenhand-check";
   3
 
-(* Whether a certificate is about something else than an allocation *)
+(* Returns whether a certificate is about a ratio, a worst load or a linear programme. *)
 let has_no_allocation text = match Json.get "kind" (Json.parse text) with
   | Text ("ratio-certificate" | "worst-load-certificate" | "lp-certificate") -> true
   | _ | exception _ -> false
 
+(* Judges a certificate of any kind, prints the sentences and returns the exit status. *)
 let check text options =
   Budget.begin_text ();
   prefix := "";
-  if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "it is not JSON in UTF-8";
+  if not (Strict.is_utf8 text && Strict.is_json text) then Json.malformed "%s" no_json;
   let root = Json.parse text in
-  if not (Strict.has_characters root) then Json.malformed "a surrogate without another";
+  if not (Strict.has_characters root) then Json.malformed "%s" half_pair;
   let without_allocation judge =
     let own = Option.map (fun text read -> own "--problem" read text) options.problem in
     try judge root own options.required; 0 with
@@ -206,14 +219,15 @@ let check text options =
   | Text ("verdict-certificate" | "moves-certificate") -> check_bundle root options
   | _ -> check_allocation root options
 
-(* The exit status for a text, why it is not 0, and an error message if the fault is not only about claims *)
+(* Judges a text. Returns the exit status; the reason if the status is not 0; and an error message, unless sentences about
+   claims state the fault. *)
 let judge text options = match check text options with
   | 0 -> 0, "", None
-  | status -> status, "something is not covered", None
+  | status -> status, "a claim is not covered", None
   | exception Json.Malformed what -> 2, what, Some what
   | exception Uncovered what -> let what = "not covered: " ^ what in say "%s" what; 3, what, Some what
   | exception False what -> say "not proven: %s" what; 1, what, None
-  | exception (Budget.Too_large | Stack_overflow | Out_of_memory) -> 3, "too large", Some "too large"
+  | exception (Budget.Too_large | Stack_overflow | Out_of_memory) -> 3, too_large, Some too_large
 let fault what = printable ("error: " ^ String.concat " " (String.split_on_char '\n' what))
-(* All lines, if they are kept *)
+(* Returns the kept lines, the first line first, and the error message. *)
 let printed wrong = List.rev (Option.value !kept ~default:[]) @ List.map fault (Option.to_list wrong)
