@@ -1,4 +1,4 @@
-(** Proportional and alpha fairness within a gap, by prices. *)
+(** Decides proportional fairness and alpha fairness within a gap, by prices. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices.
 Open Scope Q_scope.
@@ -12,9 +12,10 @@ Notation x := (t_x T). Notation g := (t_g T).
 Variable B : scope.
 Notation check_prices := (sc_prices B). Notation bound := (sc_bound B).
 
-(** Proportional fairness: the prices w / U^a, and the gap as a fraction of the sum of w U^(1-a) *)
-(** [rpower]: powers by repeated squaring of a reduced number. They are reduced as well, so no common divisor is
-    computed. *)
+(** Proportional fairness. [v_price] is w / U^a. [v_spent] is the sum of w U^(1-a), and the gap is a fraction of this
+    sum. *)
+(** [rpower] computes powers of a reduced number by repeated squaring. A power of a reduced number is reduced, so no
+    common divisor is computed. *)
 Fixpoint squared (q : Q) (p : positive) : Q :=
   match p with
   | xH => q

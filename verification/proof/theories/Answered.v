@@ -1,4 +1,5 @@
-(** No justified complaints, and PS-DSF: every user has all its tasks, or rows justify what it lacks. *)
+(** Decides no justified complaints and PS-DSF. Every user has all its tasks, or rows justify the tasks that it lacks.
+    *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
@@ -11,7 +12,8 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Notation x := (t_x T). Notation g := (t_g T).
 
 Definition someone (f : nat -> bool) : bool := any N (fun n => is_active T n && f n).
-(** [lacks_few]: n lacks at most -m times g_n of its tasks. [lacks_many]: it lacks at least that. *)
+(** [lacks_few]: user n lacks at most -m times g_n of its tasks. [lacks_many]: user n lacks at least -m times g_n of its
+    tasks. *)
 Definition lacks_few (m : Q) (n : nat) : bool :=
   match limit P n with Some l => le (sub l (t_tasks T n)) (- mul m (g n)) | None => false end.
 Definition lacks_many (m : Q) (n : nat) : bool :=
@@ -40,7 +42,7 @@ Variable lev : nat -> nat -> Q.
 Definition check_levels_at : bool :=
   all N (fun n => all K (fun i =>
     if runs_on T n i then eqq (lev n i) (quo (t_tasks T n) (mul (weight P n) (t_gamma T n i))) else true)).
-(** The lack of n: the free part of the row, and what others hold above the level of n *)
+(** The lack of user n in a row: the free part of the row, and the amounts that other users hold above the level of n *)
 Definition lack (n i r : nat) : Q :=
   let l := lev n i in
   quo (add (t_slack T i r) (sparse_sum N (fun k =>

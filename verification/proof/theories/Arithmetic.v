@@ -1,4 +1,4 @@
-(** Programs on rationals and finite sums, and proofs of what they compute. *)
+(** Defines programs on rationals and finite sums, and proves what they compute. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec.
 Open Scope Q_scope.
@@ -9,7 +9,7 @@ Definition quo (a b : Q) := Qred (a / b).
 Definition sub (a b : Q) := Qred (a - b).
 Definition eqq (a b : Q) := Qle_bool a b && Qle_bool b a.
 
-(** A sum is computed by a loop, since the stack may be small where the program runs. *)
+(** A sum is computed by a loop, because the stack may be small in the extracted program. *)
 Fixpoint rsum_from (a : Q) (n : nat) (f : nat -> Q) : Q :=
   match n with O => a | S k => rsum_from (add a (f k)) k f end.
 Definition rsum (n : nat) (f : nat -> Q) : Q := rsum_from 0 n f.
@@ -142,12 +142,12 @@ Ltac bools := repeat match goal with
   end.
 
 
-(** * Smaller, larger, greatest *)
+(** * Comparisons, and the greatest number *)
 Lemma smaller_spec a b : (a <= b /\ smaller a b == a) \/ (b < a /\ smaller a b == b).
 Proof. unfold smaller. destruct (le a b) eqn:E; bools; [left|right]; split; auto; reflexivity. Qed.
 Lemma larger_spec a b : (a <= b /\ larger a b == b) \/ (b < a /\ larger a b == a).
 Proof. unfold larger. destruct (le a b) eqn:E; bools; [left|right]; split; auto; reflexivity. Qed.
-(** Distinguishes the cases which of two numbers is smaller, or larger. *)
+(** Splits a proof into two cases, by a comparison of two numbers. *)
 Ltac minmax := repeat match goal with
   | H : context [smaller ?a ?b] |- _ => let S := fresh in let E := fresh in
       destruct (smaller_spec a b) as [[S E]|[S E]]; generalize dependent (smaller a b); intros
@@ -193,7 +193,7 @@ Proof.
   - rewrite (IHn ltac:(lia)); [|intros; apply H; lia]. rewrite (H n); [ring|lia|lia].
 Qed.
 
-(** * The least of some quotients *)
+(** * The least quotient *)
 Lemma least_sound m d b z v : least m d b = Some v -> 0 <= z ->
   (forall r, (r < m)%nat -> z * d r <= b r) -> z <= v.
 Proof.

@@ -1,5 +1,5 @@
-(** The value of a bundle to a user. Sharing incentive and work conservation, which compare it with what users
-    have. *)
+(** Defines the value of a bundle to a user. Decides sharing incentive and work conservation, which compare this value
+    with the tasks of users. *)
 From Coq Require Import QArith Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness.
 Open Scope Q_scope.
@@ -16,7 +16,7 @@ Definition on_class (n i : nat) (b : nat -> Q) : Q :=
 Definition best (n : nat) (b : nat -> nat -> Q) : Q := rsum K (fun i => on_class n i (b i)).
 Definition at_most (n : nat) (v : Q) : Q := match limit P n with Some l => smaller l v | None => v end.
 
-(** The tasks of n, minus the margin m in units of g_n *)
+(** The number of tasks of n, minus m times g_n *)
 Definition due (m : Q) (n : nat) : Q := sub (has_tasks n) (mul m (g n)).
 
 Definition users_all (f : nat -> bool) : bool := all N (fun n => if is_active T n then f n else true).
@@ -28,7 +28,7 @@ Definition check_sharing (m : Q) : bool :=
   users_all (fun n => le (shared n) (due m n)) &&
   any N (fun k => is_active T k && eqq (shared k) (due m k)).
 
-(** Work conservation: the same for the free capacity *)
+(** Work conservation: no user has a margin below m for the free capacity, and some user has exactly m. *)
 Definition room (n : nat) : Q :=
   let v := best n (t_slack T) in
   match limit P n with Some l => smaller (sub l (has_tasks n)) v | None => v end.
@@ -87,7 +87,7 @@ Proof.
   exists r. split; auto. rewrite (takes_is _ _ _ _ R) by auto. auto.
 Qed.
 
-(** No user can run more than [best] of a bundle, and it can run that much. *)
+(** User n can run [best] tasks of a bundle, and no more. *)
 Lemma on_class_most n i b z : (n < N)%nat -> (i < K)%nat -> 0 <= z -> (gamma P n i == 0 -> z == 0) ->
   (forall r, (r < M)%nat -> z * takes P n i r <= b r) -> z <= on_class P T n i b.
 Proof.

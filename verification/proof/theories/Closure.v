@@ -1,5 +1,5 @@
-(** Conjunctions and disjunctions of linear inequalities. A formula that holds up to every eps > 0 holds exactly at
-    some point. A formula that holds at a point holds up to eps at all points near it. *)
+(** Formulas: conjunctions and disjunctions of linear inequalities. A formula that holds up to every eps > 0 holds
+    exactly at some point. A formula that holds at a point holds up to eps at all nearby points. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Duality.
 Import ListNotations.
@@ -130,7 +130,7 @@ Proof.
 Qed.
 End On.
 
-(** * Linear terms, as they are written in formulas *)
+(** * Linear terms in formulas *)
 Inductive term := Var (k : nat) | Const (q : Q) | Plus (a b : term) | Times (q : Q) (a : term) | Sum (n : nat) (f : nat -> term).
 Fixpoint value_at (z : nat -> Q) (a : term) : Q :=
   match a with
@@ -142,7 +142,7 @@ Fixpoint value_at (z : nat -> Q) (a : term) : Q :=
   end.
 Section Terms.
 Variable n : nat.
-(** All variables of the term are below n. *)
+(** The term uses only the variables 0, ..., n - 1. *)
 Fixpoint over (a : term) : Prop :=
   match a with
   | Var k => (k < n)%nat
@@ -182,7 +182,7 @@ Proof.
     rewrite sum_add. apply Qplus_comp; [|reflexivity]. unfold at_point. simpl. rewrite sum_swap. apply sum_ext. intros j _.
     rewrite sum_scale_r. reflexivity.
 Qed.
-(** a is at most 0. *)
+(** The term a is at most 0. *)
 Definition negative (a : term) : formula := Holds {| coef := factor a; most := - constant a |}.
 Lemma sat_negative e z a : over a -> sat n e z (negative a) <-> value_at z a <= e.
 Proof. intros O. pose proof (value_of_factors z a O). unfold negative. simpl. split; intros; lra. Qed.

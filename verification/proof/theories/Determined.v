@@ -1,11 +1,11 @@
-(** Spec.v leaves no freedom: everything derived from a problem is determined by what the problem states. So two
-    statements of the same problem and allocation agree on the truth of every claim. *)
+(** Proves that the problem determines everything that Spec.v derives from it. Two statements of the same problem and
+    allocation therefore agree on the truth of every claim. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid Morphisms.
 From Evenhand Require Import Spec Arithmetic Repair Bundle Placed Certificate Groups Within Judge Parties Filled Roots.
 From Evenhand Require Turn Process Stopped.
 Open Scope Q_scope.
 
-(** The two problems state the same. [alone] is left out, since [well_formed] determines it. *)
+(** Both problems state the same data. [alone] is left out, because [well_formed] determines it. *)
 Record same_problem (P Q : problem) : Prop := {
   s_users : users P = users Q;
   s_classes : classes P = classes Q;
@@ -22,7 +22,7 @@ Record same_problem (P Q : problem) : Prop := {
   s_stated : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (stated P n i) (stated Q n i);
   s_criterion : forall n i, (n < users P)%nat -> (i < classes P)%nat -> alike (criterion P n i) (criterion Q n i);
   s_timed : forall i, (i < classes P)%nat -> timed P i = timed Q i }.
-(** The same allocation, for all users and classes of P *)
+(** Both allocations have the same entries for all users and classes of P. *)
 Definition agree (P : problem) (x y : allocation) : Prop :=
   forall n i, (n < users P)%nat -> (i < classes P)%nat -> x n i == y n i.
 
@@ -238,7 +238,7 @@ Qed.
 End Derived.
 
 (** * The axioms *)
-(** Every server has the same class and runs the same tasks. *)
+(** Both placings list servers of the same classes with the same tasks. *)
 Record same_placing (P : problem) (l k : placing) : Prop := {
   m_servers : servers l = servers k;
   m_class : forall s, (s < servers l)%nat -> class_of l s = class_of k s;
@@ -321,7 +321,7 @@ Lemma work_conserving_same eps : work_conserving P eps x -> work_conserving Q ep
 Proof.
   intros H n z Un R L. apply (conserving_among_same eps (fun _ => slack P x) (fun _ => slack Q y) (fun _ _ => True) (fun _ _ => True)); auto.
 Qed.
-(** The possible allocations of both problems: each one of Q is also possible for P. *)
+(** The possible allocations of both problems. Each possible allocation of Q is also possible for P. *)
 Section Among.
 Variables poP poQ : allocation -> Prop.
 Hypothesis back : forall z, poQ z -> poP z.
@@ -577,7 +577,7 @@ Proof.
 Qed.
 Lemma use_same v r : (r < M)%nat -> use P G x v r == use Q G y v r.
 Proof. apply uses_same. Qed.
-(** ** Limits as rows *)
+(** ** Limits of groups as rows *)
 Lemma bar_same b : In b (bars P G) -> exists c, In c (bars Q G) /\ b_group b = b_group c /\ b_most b = b_most c /\
   forall n i, (n < N)%nat -> (i < classes P)%nat -> b_takes b n i == b_takes c n i.
 Proof.
@@ -849,7 +849,7 @@ Proof.
   - intros n U. apply (user_same P Q W V S) in U. assert (Hn : (n < N)%nat) by apply U.
     rewrite <- (tasks_same P Q S x y E n Hn), <- (tasks_same P Q S z z Zz n Hn), <- (g_same P Q W V S n Hn). auto.
 Qed.
-(** ** What groups hold back *)
+(** ** Amounts that are kept back for groups *)
 Lemma not_stopped_same n z : a_forest P G -> (n < N)%nat -> Stopped.not_stopped P G x n z <-> Stopped.not_stopped Q G y n z.
 Proof.
   intros Fo Hn. unfold Stopped.not_stopped. apply (Stopped.below_both P Q G _ _ _ _ eu er); auto; cbn [Stopped.the_tables t_use t_promise t_kept_back t_total t_above].
@@ -1010,7 +1010,7 @@ Proof.
   unfold the_placing. destruct placing_ as [l|]; constructor; try reflexivity; [exact ec|].
   simpl. intros s n Hs Hn. apply ES; auto.
 Qed.
-(** The resource exists. *)
+(** The resource r exists in the problem. *)
 Definition in_range (R : problem) (a : axiom_name) : Prop :=
   match a with OfMaxMin (Resource r) | OfProportional (Some (Resource r)) _ | OfRoot (Some (Resource r)) _ _ => (r < resources R)%nat
   | _ => True end.
@@ -1153,7 +1153,7 @@ Proof.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
   - destruct H as [A B]. split; auto. intros eps D. apply (B eps). auto.
 Qed.
-(** So it cannot happen that one file about them proves that an axiom holds, and another that it is violated. *)
+(** Two files about one problem and allocation cannot prove both that an axiom holds and that it is violated. *)
 Theorem no_two_truths a m k :
   is_true P stated_x placing_ G Sib tolerance x {| about := a; says := Some true; margin := Some m |} ->
   is_true Q stated_y placing_ G Sib tolerance y {| about := a; says := Some false; margin := Some k |} -> False.

@@ -1,5 +1,5 @@
-(** Linear inequalities over the rationals. The elimination of Fourier and Motzkin, and its consequences: Farkas'
-    lemma, duality, and that a bounded linear programme attains its optimum. *)
+(** Proves facts about linear inequalities over the rationals by the elimination of Fourier and Motzkin: Farkas' lemma,
+    duality, and that a bounded linear programme attains its optimum. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic.
 Import ListNotations.
@@ -11,7 +11,7 @@ Definition at_point (n : nat) (f z : nat -> Q) : Q := sum n (fun j => f j * z j)
 Definition solves (n : nat) (z : nat -> Q) (C : list row) : Prop :=
   forall c, In c C -> at_point n (coef c) z <= most c.
 
-(** The inequalities that follow from others by adding nonnegative multiples of them *)
+(** The inequalities that are sums of nonnegative multiples of those of C *)
 Definition nothing : row := {| coef := fun _ => 0; most := 0 |}.
 Definition both (c d : row) : row := {| coef := fun j => coef c j + coef d j; most := most c + most d |}.
 Definition times (t : Q) (c : row) : row := {| coef := fun j => t * coef c j; most := t * most c |}.
@@ -202,7 +202,7 @@ Proof.
     { intros d I. pose proof (S (spread d) ltac:(simpl; right; right; apply in_map; auto)) as H.
       rewrite at_last in H. simpl in H. rewrite Nat.eqb_refl in H.
       rewrite (at_below _ (coef d)) in H by (intros; rewrite other by auto; reflexivity). lra. }
-    (* a point far from z0 in the direction of z; or z divided by its last coordinate *)
+    (* The new point is far from z0 in the direction of z, or it is z divided by its last coordinate. *)
     assert (Far : forall f s, at_point n f (fun j => z0 j + s * z j) == at_point n f z0 + s * at_point n f z).
     { intros f s. unfold at_point. rewrite <- sum_scale, <- sum_add. apply sum_ext. intros. ring. }
     assert (Part : forall f s, at_point n f (fun j => s * z j) == s * at_point n f z).
@@ -236,7 +236,7 @@ End Bound.
 
 (** * A linear function that is bounded on the solutions attains its greatest value. *)
 
-(** The elimination of all variables except the first few *)
+(** Eliminates all variables except the first few. *)
 Fixpoint project (k m : nat) (C : list row) : list row :=
   match k with O => C | S k => project k m (eliminate (m + k) C) end.
 Lemma eliminate_keeps n C z : solves (S n) z C -> solves n z (eliminate n C).
@@ -260,7 +260,7 @@ Qed.
 
 Section Attained.
 Variables (n : nat) (C : list row) (c : nat -> Q).
-(** The value is variable 0, and the other variables follow it. *)
+(** The value of the objective is variable 0. The variables of the programme follow it. *)
 Definition later (f : nat -> Q) (j : nat) : Q := match j with O => 0 | S j => f j end.
 Definition value_row : row := {| coef := fun j => match j with O => 1 | S j => - c j end; most := 0 |}.
 Definition with_value : list row := value_row :: map (fun d => {| coef := later (coef d); most := most d |}) C.
@@ -293,7 +293,7 @@ Proof.
   assert (Of : forall w, solves 1 w D -> exists z, solves n z C /\ w 0%nat <= at_point n c z).
   { intros w So. destruct (project_solves n 1 with_value w So) as (y & Y & E). apply with_value_iff in Y. destruct Y as [A B].
     exists (fun j => y (S j)). rewrite <- (E 0%nat) by lia. auto. }
-  (* the least upper bound on the value *)
+  (* v is the least upper bound on the value. *)
   set (U := map (fun d => most d / coef d 0%nat) (filter (upper 0) D)).
   assert (Top : exists t, In t U /\ forall u, In u U -> t <= u).
   { assert (N : U <> nil).

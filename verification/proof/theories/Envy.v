@@ -1,4 +1,4 @@
-(** Envy-freeness: to no user is the bundle of another worth more than its own tasks. *)
+(** Decides envy-freeness: for every user, the bundle of another user is worth no more than its own tasks. *)
 From Coq Require Import QArith Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
@@ -17,9 +17,9 @@ Definition worth_of (n k : nat) : Q :=
   let s := quo (weight P n) (weight P k) in
   rsum K (fun i => if lt 0 (x k i) then on_class n i (fun r => mul s (mul (x k i) (t_takes T k i r))) else 0).
 
-(** Hints that decide most pairs in whole numbers. The bundle of k, divided by its weight, has at most [held k i r]
-    grains of row r. [rate n i] lists rows, each with an upper bound on the worth of a grain to n; [scale] of these
-    units are the tasks that n is due. The hints are checked once for every user, and wrong ones are refused. *)
+(** Hints that decide most pairs of users in whole numbers. The bundle of k, divided by the weight of k, has at most
+    [held k i r] grains of row r. [rate n i] lists rows, each with an upper bound on the worth of a grain to n, in units
+    of [due m n] / [scale]. The hints are checked once for every user, and false hints are refused. *)
 Record hints := {
   grain : nat -> nat -> Q; held : nat -> nat -> nat -> Z; on : nat -> list nat;
   rate : nat -> nat -> list (nat * Z); scale : Z }.
@@ -62,12 +62,12 @@ Definition envy_of (m : Q) (quick : bool) (n : nat) : bool :=
   let d := due m n in
   has P n d || (let q := quick && check_rate d n in all N (check_pair d q n)).
 
-(** No user has a margin below m, and n has exactly m towards k. *)
+(** No user has a margin below m. User n has exactly the margin m towards user k. *)
 Definition check_envy (m : Q) (n k : nat) : bool :=
   (let quick := check_held in users_all (envy_of m quick)) &&
   Nat.ltb n N && Nat.ltb k N && negb (Nat.eqb n k) && is_active T n && is_active T k &&
   eqq (at_most n (worth_of n k)) (due m n).
-(** No user has another user to envy. *)
+(** There are no two active users, so there is no pair to compare. *)
 Definition check_no_pair : bool :=
   users_all (fun n => all N (fun k => if is_active T k then Nat.eqb n k else true)).
 End Programs.

@@ -1,5 +1,5 @@
-(** Answers that always exist, and certificates for them: Pareto optimal allocations; prices for each of these; and
-    prices for every allocation that is proportionally fair within a gap. *)
+(** Proves that answers and certificates exist: a Pareto optimal allocation, prices for each Pareto optimal allocation,
+    and prices for every allocation that is proportionally fair within a gap. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Duality Programme.
 Import ListNotations.
@@ -18,7 +18,7 @@ Proof. apply sum_ext. intros n _. apply sum_scale. Qed.
 Lemma no_rows y : keeps P [] y.
 Proof. intros c []. Qed.
 
-(** Prices for an upper bound on the worth of all feasible allocations *)
+(** Prices prove an upper bound on the worth of all feasible allocations. *)
 Lemma prices_of_bound a v : (forall y, feasible P y -> sum_of P a y <= v) -> exists p q, are_prices P p q /\
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 < gamma P n i -> a n i <= price_of P p q n i) /\ paid P p q <= v.
 Proof.

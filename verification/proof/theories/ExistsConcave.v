@@ -1,6 +1,7 @@
-(** Among all feasible allocations, one maximises a weighted sum over users: the weight of a user times the minimum,
-    over some increasing lines, of what it has. This is a linear programme. In every direction from the optimum, the
-    sum of weights times slopes does not grow, for some choice of lines that attain the minimum there. *)
+(** Proves that a concave function of the tasks has an optimum over the feasible allocations. The function is a weighted
+    sum over users. The term of a user is the minimum of some increasing lines at the worth that it has. This is a
+    linear programme. In every direction from the optimum, the sum of weights times slopes does not grow, for some
+    choice of lines that attain the minimum at the optimum. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Meaning Duality Programme ExistsLevels.
 Import ListNotations.
@@ -25,8 +26,8 @@ Proof.
     pose proof (prod_le _ _ e T1 ltac:(lra)) as L. assert (Q : d / e * e == d) by (field; lra). lra.
   - exists 1. split; [lra|]. intros t T0 _. pose proof (prod_nonneg t (- e) T0 ltac:(lra)). lra.
 Qed.
-(** Near a point the minimum is attained by a line that attains it at the point itself; among those, by the one that
-    grows least. *)
+(** Near a point, one of the lines that attain the minimum at this point attains the minimum too. Among these lines, it
+    is the line that grows least. *)
 Lemma lowest_near J a e : exists j, (j <= J)%nat /\ a j == lowest J a /\
   exists t0, 0 < t0 /\ forall t, 0 <= t -> t <= t0 -> lowest J a + t * e j <= lowest J (fun k => a k + t * e k).
 Proof.
@@ -72,8 +73,8 @@ Definition line (j : nat) (v : Q) : Q := cut j + slope j * v.
 Definition worth_of (v : Q) : Q := lowest J (fun j => line j v).
 Definition welfare (y : allocation) : Q := sum N (fun n => if active P n then weight P n * worth_of (val y n) else 0).
 
-(** ** As a linear programme: the variables are the tasks, and one number for each user that is below all its
-    lines. *)
+(** ** The linear programme. Its variables are the tasks, and for each user a number that is below all lines of the
+    user. *)
 Notation V := (N * K)%nat.
 Lemma sum_parts f : sum (V + N) f == sum V f + sum N (fun n => f (V + n)%nat).
 Proof. apply sum_split. Qed.

@@ -1,6 +1,6 @@
-(** Certificates for the allocations of ExistsProportional.v: for every alpha and every gap, an allocation and prices
-    that the checker accepts. Then certificates for the prices of Exists.v: for every Pareto optimum, and for every
-    allocation that is fair within a gap. *)
+(** Constructs certificates. For every alpha and every gap, it constructs an allocation and prices that the checker
+    accepts (from ExistsProportional.v). For every Pareto optimum, and for every allocation that is fair within a gap,
+    it constructs prices (from Exists.v). *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Alpha Filled Roots Duality Programme.
 From Evenhand Require Import Exists ExistsMaxMin ExistsLevels ExistsProportional.
@@ -88,8 +88,8 @@ Proof.
     + apply eqq_iff. simpl. rewrite mul_eq, quo_eq. field. lra.
 Qed.
 
-(** The ends of intervals that enclose w / U^alpha, and an upper bound on the worth of all feasible allocations at the
-    upper ends *)
+(** The ends of the intervals that enclose w / U^alpha, and an upper bound on the worth of all feasible allocations. The
+    worth is taken at the upper ends. *)
 Variables s q : nat.
 Hypothesis Q0 : (0 < q)%nat.
 Hypothesis U0 : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= u n i.
@@ -190,7 +190,7 @@ Proof.
   apply (whole_alpha P W); auto. lra.
 Qed.
 
-(** The answer and its certificate together *)
+(** There is an allocation that is alpha fair within the gap, and a certificate of it that the checker accepts. *)
 Hypothesis Somebody : exists n, user P n.
 Lemma in_tables x : feasible P x -> exists T, check_tables P x T false = true /\ right P x T false /\ feasible P (t_x T) /\
   forall n, (n < N)%nat -> value P u (t_x T) n == value P u x n.
@@ -213,12 +213,13 @@ Proof.
 Qed.
 End On.
 
-(** For tasks: every user can have some of them. *)
+(** The same theorem for tasks instead of a share. Its condition always holds, because every active user can have some
+    tasks. *)
 Theorem proportional_of_tasks_exists P a eps : well_formed P -> (0 < a)%nat -> 0 < eps ->
   exists x, feasible P x /\ proportional P (fun _ _ => 1) a eps x.
 Proof. intros W. apply (proportional_exists P W); intros; lra. Qed.
 
-(** Within 0, the amounts that users have are the only answer. *)
+(** Two allocations that are fair within 0 give every user the same amount. *)
 Theorem proportional_unique P u a x y : well_formed P -> (0 < a)%nat -> feasible P x -> feasible P y ->
   proportional P u a 0 x -> proportional P u a 0 y -> forall n, user P n -> value P u x n == value P u y n.
 Proof.

@@ -1,12 +1,12 @@
-(** Every max-min fair allocation has a certificate: levels and prices, and what each user would have alone, that
-    `check_levels` accepts with the margin 0. *)
+(** Constructs a certificate for every max-min fair allocation. It has levels, prices, and the share that each user
+    would have alone. `check_levels` accepts it with the margin 0. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin Meaning Filled.
 From Evenhand Require Import Duality Programme ExistsMaxMin.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** Finitely many choices define a function. *)
+(** If there is a suitable value for each of finitely many indices, there is a function of suitable values. *)
 Lemma choices (A : Type) (a0 : A) (R : nat -> A -> Prop) n : (forall k, (k < n)%nat -> exists a, R k a) ->
   exists f, forall k, (k < n)%nat -> R k (f k).
 Proof.
@@ -39,8 +39,8 @@ Proof.
   intros n i Hn Hi. rewrite (x_is _ _ _ _ R) by auto. apply repaired_same; auto.
 Qed.
 
-(** * The share that n would have alone: the largest worth u of tasks z up to gamma and the limit, with the multiplier
-    of the limit *)
+(** * The share that n would have alone. It is the largest worth, by u, of tasks z up to gamma and the limit. The limit
+    has a multiplier. *)
 Section Alone.
 Variable n : nat.
 Hypothesis Hn : (n < N)%nat.
@@ -213,7 +213,7 @@ Proof.
   - apply IH. destruct I as [->|I]; [contradiction|auto].
 Qed.
 
-(** The checker accepts levels that are shown. *)
+(** The checker accepts the levels that prove a max-min fair allocation. *)
 Theorem levels_accepted : (forall n, user P n -> shown P u x n) ->
   exists A vs, MaxMin.u A = u /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
@@ -332,7 +332,7 @@ Proof.
 Qed.
 End Answers.
 
-(** * The shares with a name *)
+(** * The named shares *)
 Section Named.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
@@ -354,15 +354,15 @@ Proof.
   destruct (filling_ends P W (worth P s) worth_nonneg) as (x & X & Sh). exists x. split; [auto|].
   apply (shown_max_min P W (worth P s) x Sh).
 Qed.
-(** Every max-min fair allocation has a certificate: with any right tables, the checker accepts levels with the margin
-    0. *)
+(** Every max-min fair allocation has a certificate. With any tables that are right, the checker accepts levels with the
+    margin 0. *)
 Theorem max_min_levels_exist T stated_x placed : right P stated_x T placed -> feasible P (t_x T) ->
   max_min P (worth P s) 0 (t_x T) -> exists A vs, u A = worth P s /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
   intros R F O. apply (levels_accepted P W (worth P s) T stated_x placed R).
   apply (max_min_is_shown P W (worth P s) worth_nonneg); auto.
 Qed.
-(** The answer and its certificate together *)
+(** There is a max-min fair allocation, and a certificate of it that the checker accepts. *)
 Theorem max_min_certificate_exists : exists x T A vs, feasible P x /\ max_min P (worth P s) 0 x /\
   check_tables P x T false = true /\ u A = worth P s /\ check_levels P T (everywhere P T) A 0 vs = true.
 Proof.
@@ -373,7 +373,7 @@ Proof.
   split; [auto|]. split; [apply (shown_max_min P W (worth P s) x Sh)|]. auto.
 Qed.
 End Named.
-(** So there is an answer to `tree` without groups. *)
+(** An answer to `tree` without groups always exists. *)
 Theorem filled_exists P : well_formed P -> defined P Drfh -> exists x, feasible P x /\ filled P 0 x.
 Proof.
   intros W D. destruct (max_min_exists P W Drfh D) as (x & X & O). exists x. split; [auto|]. exists x. split; [auto|]. split; [auto|].

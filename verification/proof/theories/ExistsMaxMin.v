@@ -1,7 +1,7 @@
-(** Max-min fair allocations always exist, for every share, and so do the levels and prices that prove it. The proof
-    fills: all users that still rise have the largest common level. Duality gives prices that show why the level is
-    not larger. Each user with a positive multiplier in these prices stays where it is. At least one user stops in
-    each round. *)
+(** Proves that max-min fair allocations always exist, for every share, and that levels and prices prove them. The proof
+    fills in rounds: all users that still rise have the largest possible common level. Duality gives prices that show
+    why the level cannot be larger. Each user with a positive multiplier in these prices stops there. At least one user
+    stops in each round. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin Meaning.
 From Evenhand Require Import Duality Programme.
@@ -13,7 +13,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** * A nonnegative allocation below a feasible one is feasible. *)
+(** * An allocation that is nonnegative and below a feasible allocation is feasible. *)
 Lemma feasible_below y z : feasible P y ->
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= z n i /\ z n i <= y n i) -> feasible P z.
 Proof.
@@ -83,7 +83,7 @@ Proof.
   rewrite (sum_ext K _ (fun i => u n i * y n i * (c n / weight P n))) by (intros; field; lra).
   rewrite sum_scale_r. field. lra.
 Qed.
-(** The tasks of n can be lowered to the share t. *)
+(** If user n has a share of at least t, its tasks can be lowered so that its share is exactly t. *)
 Lemma lowered y n t : feasible P y -> (n < N)%nat -> 0 <= t -> t <= sh y n ->
   exists z, feasible P z /\ sh z n == t /\ forall m, m <> n -> sh z m == sh y m.
 Proof.
@@ -102,9 +102,9 @@ Qed.
 
 (** * Why a level is not higher
 
-    The proof consists of multipliers l of shares, and prices at which no share is worth more than it costs. It shows
-    that n cannot rise above v n while every user with less keeps it: the sum of l_k U_k is at most the sum of l_k v_k
-    in every feasible allocation. *)
+    A proof of a level consists of multipliers l of shares, and of prices at which no share is worth more than it costs.
+    It proves that user n cannot rise above v n while every user with less than v n keeps its share. In every feasible
+    allocation, the sum of l_k U_k is at most the sum of l_k v_k. *)
 Record limits_level (v l : nat -> Q) (p : nat -> nat -> Q) (q : nat -> Q) (n : nat) : Prop := {
   ll_prices : are_prices P p q;
   ll_nonneg : forall k, (k < N)%nat -> 0 <= l k;
@@ -144,7 +144,7 @@ Proof.
     + destruct (E k Hk G) as [Uk _]. apply prod_le_l; auto.
     + assert (Z : l k == 0) by lra. rewrite Z. lra.
 Qed.
-(** If the level of every user is shown, no user can rise. *)
+(** If the level of every user has such a proof, no user can rise. *)
 Lemma shown_max_min x : (forall n, user P n -> shown x n) -> max_min P u 0 x.
 Proof.
   intros H n y L best U Y _ _ HL HK. destruct (H n U) as (l & p & q & Hl).
@@ -173,7 +173,7 @@ Proof.
   - unfold is. rewrite Nat.eqb_refl. ring.
   - intros j _ Ne. unfold is. apply Nat.eqb_neq in Ne. rewrite Ne. ring.
 Qed.
-(** A rising user has at least the share of the first one, and a fixed user keeps its own share. *)
+(** A rising user has at least the share of the first rising user. A fixed user keeps its share. *)
 Definition part (k m : nat) : Q := (if fixed k then 0 else is first m) - is k m.
 Definition no_lower (k : nat) : row := {| coef := flat P (weigh (part k)); most := if fixed k then - v k else 0 |}.
 Definition others : list row := map no_lower (filter (active P) (seq 0 N)).
@@ -244,8 +244,8 @@ Proof.
 Qed.
 End Round.
 
-(** Some users are fixed, each at a level v that is shown and at most t. In y each of them has at least that, and
-    every other user at least t. *)
+(** Some users are fixed. Each fixed user has a level v that has a proof and is at most t. In y, each fixed user has at
+    least v, and every other user has at least t. *)
 Record stage (fixed : nat -> bool) (v : nat -> Q) (t : Q) (y : allocation) : Prop := {
   s_feasible : feasible P y;
   s_fixed : forall n, user P n -> fixed n = true -> v n <= sh y n /\ v n <= t;

@@ -1,7 +1,7 @@
-(** Cases without an answer. Proportional fairness within 0 has no rational answer for three users of two resources.
-    Two of the users need one resource each; the third needs both, and twice as much of the second one. The third
-    would have (3 - sqrt 3) / 6 tasks. Bottleneck fairness has no answer if two resources are bottlenecks and classes
-    have them in different proportions. *)
+(** Gives problems without an answer. In the first problem, three users share two resources. No rational allocation is
+    proportionally fair within 0. Two of the users need one resource each. The third user needs both resources, and
+    twice as much of the second one. It would have (3 - sqrt 3) / 6 tasks. In the second problem, two resources are
+    bottlenecks, and classes have them in different proportions. No allocation is bottleneck fair. *)
 From Coq Require Import ZArith QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Soundness.
 Open Scope Q_scope.
@@ -30,7 +30,7 @@ Definition three : problem :=
      stated := fun _ _ => None; criterion := fun _ _ => None; timed := fun _ => false;
      alone := fun n _ => match n with 2%nat => 1 # 2 | _ => 1 end |}.
 
-(** User 2 has s tasks, and the others have what is left. *)
+(** User 2 has s tasks, and the other users have the rest of the resources. *)
 Definition leaves (s : Q) (n i : nat) : Q := match n with 0%nat => 1 - s | 1%nat => 1 - 2 * s | _ => s end.
 Lemma leaves_feasible s : 0 <= s -> 2 * s <= 1 -> feasible three (leaves s).
 Proof.
@@ -68,7 +68,7 @@ Proof.
     assert (Q1 : 1 - c - a == (1 - c - a) / a * a) by (field; lra). assert (Q2 : 1 - 2 * c - b == (1 - 2 * c - b) / b * b) by (field; lra).
     rewrite Z1 in Q1. rewrite Z2 in Q2. split; lra. }
   destruct Ea as [Ea Eb].
-  (* no direction gains *)
+  (* the welfare does not grow in any direction *)
   set (D := / c - / a - 2 * / b).
   assert (H : forall s, 0 <= s -> 2 * s <= 1 -> (s - c) * D <= 0).
   { intros s S0 S1. specialize (G s S0 S1).

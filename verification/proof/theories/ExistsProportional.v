@@ -1,7 +1,7 @@
-(** For every alpha > 0 and every gap eps > 0 there is an allocation that is alpha fair within eps, with a
-    certificate. The slope U^-alpha is replaced by steps whose ends have a constant ratio. The ends are q-th powers of
-    rationals, where q is the denominator of alpha, so that the slope is rational there. With slopes that are constant
-    between the ends, which is nearly right, welfare is a minimum of lines and has an optimum. *)
+(** Proves that for every alpha > 0 and every gap eps > 0 there is an allocation that is alpha fair within eps, with a
+    certificate. The slope U^-alpha is replaced by a step function. The ends of the steps have a constant ratio and are
+    q-th powers of rationals, where q is the denominator of alpha. So the slope is rational at the ends. Welfare with
+    these slopes is a minimum of lines, and therefore has an optimum. *)
 From Coq Require Import QArith Qreduction Qround Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Alpha Meaning Duality Programme.
 From Evenhand Require Import Roots Exists ExistsMaxMin ExistsLevels ExistsConcave.
@@ -67,7 +67,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 Variable u : nat -> nat -> Q.
 Hypothesis U0 : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= u n i.
-(** Every user can have something. *)
+(** Every active user can have a positive worth. *)
 Hypothesis U1 : forall n, user P n -> exists i, (i < K)%nat /\ 0 < gamma P n i /\ 0 < u n i.
 Notation val := (value P u).
 
@@ -79,7 +79,7 @@ Proof. intros Y Hn. apply sum_le. intros i Hi. apply prod_le_l; auto. apply at_m
 Lemma most_nonneg n : (n < N)%nat -> 0 <= most_of n.
 Proof. intros Hn. apply sum_nonneg. intros i Hi. apply prod_nonneg; auto. apply gamma_nonneg; auto. Qed.
 
-(** Every user can have the same fraction of what it would have alone. *)
+(** All users can have the same fraction of their worth alone at the same time. *)
 Lemma all_have : exists y, feasible P y /\ forall n, user P n -> 0 < val y n.
 Proof.
   set (total := sum N (fun _ => 1)). assert (T0 : forall n, (n < N)%nat -> 1 <= total).
@@ -171,7 +171,7 @@ Proof.
   { destruct s; [lia|]. simpl. pose proof (power_ge_one ratio n ltac:(lra)) as B. pose proof (prod_le_l _ _ ratio B ltac:(lra)). lra. }
   pose proof (Qmult_lt_compat_r _ _ _ A H). lra.
 Qed.
-(** A line that attains the minimum at v represents the step that contains v. *)
+(** If a line attains the minimum at v, the step of this line contains v. *)
 Lemma least_line J v j : (j <= J)%nat -> line cut slope j v == worth_of J cut slope v ->
   (j = O \/ from j <= v) /\ (j = J \/ v <= from (S j)).
 Proof.
@@ -259,7 +259,7 @@ Proof.
   destruct (best_welfare_exists P W u J cu sl) as (x & X & Best).
   { apply Qlt_le_weak, slope_pos; auto. }
   { intros n i [Hn _] Hi. auto. }
-  (* every user stands on a step *)
+  (* the worth of every user is on a step *)
   assert (From0 : fr O <= k / 2).
   { unfold fr, from. apply Qle_trans with (step h0 ratio 0); [apply power_below; auto; unfold step; simpl; lra|].
     unfold step. simpl. lra. }
@@ -323,7 +323,7 @@ Proof.
       pose proof (prod_le _ _ (/ h0) A3 ltac:(lra)) as A4.
       assert (Z : (c + 1) * h0 * / h0 == c + 1) by (field; lra). lra. }
     lra. }
-  (* the slopes there *)
+  (* the slopes at these steps *)
   destruct (best_welfare_slopes P W u J cu sl x x X Best X) as (at_ & At & _).
   assert (Cell : forall (b : nat -> nat) n, user P n -> (b n <= J)%nat /\ line cu sl (b n) (val x n) == worth_of J cu sl (val x n) ->
     encloses s q (weight P n) (val x n) (weight P n * sl (S (b n))) (weight P n * sl (b n))).

@@ -1,6 +1,6 @@
-(** Theorem A for problems as certificates state them. Classes may be divided or shared by time, and users may be
-    barred from classes. There is always an allocation that is PS-DSF within 0. If all classes are shared by time and
-    no user's tasks are limited, it is proportionally fair within 0. *)
+(** Applies Theorem A to problems in the form of Spec.v. Classes may be divided or shared by time, and users may be
+    barred from classes. An allocation that is PS-DSF within 0 always exists. If all classes are shared by time and the
+    tasks of no user are limited, the allocation is also proportionally fair within 0. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Filled Market TheoremA TheoremAClasses.
 Open Scope Q_scope.
@@ -10,7 +10,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** Rows are treated as resources, and what tasks take of them as demand. *)
+(** The rows of Spec.v become the resources of Theorem A. The amounts that a task takes of rows become its demand. *)
 Definition as_market : TheoremA.market := {|
   m_users := N; m_classes := K; m_resources := M; m_weight := weight P; m_room := full P; m_demand := takes P;
   m_limit := limit P; m_gamma := gamma P |}.
@@ -81,7 +81,7 @@ Theorem fair_shares_of_time_exist : exists x, feasible P x /\ Spec.ps_dsf P 0 x 
 Proof.
   destruct (theorem_A as_market as_market_well_formed as_market_gamma) as (x & X). destruct (market_answer x X) as [F O].
   exists x. split; [auto|]. split; [auto|]. apply (ps_dsf_is_proportional P W Timed x F O Unlimited).
-  (* a class that n may use is full; some user holds a part of it, at no higher a level *)
+  (* A class that n may use is full. Some user has a part of it, and its level is not higher. *)
   intros n U. pose proof U as [Hn A]. destruct (runs_somewhere P n U) as (i & Hi & G).
   destruct X as [H _]. simpl in H. destruct (H i Hi) as [_ B]. destruct (B n Hn G) as [Ha|(r & [R1 R2 R3 R4])].
   { unfold has_all in Ha. simpl in Ha. rewrite Unlimited in Ha by auto. contradiction. }

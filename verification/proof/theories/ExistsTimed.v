@@ -1,8 +1,8 @@
-(** `ps-dsf-tdm`: if all classes are shared by time, with or without limits, there is an allocation that is
-    proportionally fair within 0, in rationals (docs/theory.md, section 4, Fact 5). The conditions are linear in the
-    prices p of classes and q of tasks, the worth r of a task, and the amount b that each user spends on each class.
-    Approximate answers approach them. The spending does not determine the use of classes that cost nothing, so x
-    states it. *)
+(** Proves that `ps-dsf-tdm` has an answer. If all classes are shared by time, with or without limits on tasks, a
+    rational allocation is proportionally fair within 0 (docs/theory.md, section 4, Fact 5). The conditions are linear
+    in the prices p of classes and q of tasks, the worth r of a task, and the amount b that each user spends on each
+    class. Approximate answers come arbitrarily close to them. The spending does not determine the use of classes whose
+    price is 0, so x states the use. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Filled Market Duality Programme Exists ExistsFair Closure.
 Open Scope Q_scope.
@@ -18,7 +18,7 @@ Lemma able_iff n i : able n i = true <-> active P n = true /\ 0 < gamma P n i.
 Proof. unfold able. rewrite andb_true_iff, lt_iff. reflexivity. Qed.
 Definition where_able (f : nat -> nat -> Q) (n i : nat) : Q := if able n i then f n i else 0.
 Definition cost (p : nat -> Q) (n i : nat) : Q := / gamma P n i * p i.
-(** The conditions, up to e *)
+(** The conditions of an answer, up to e *)
 Record priced (e : Q) (p q r : nat -> Q) (b x : nat -> nat -> Q) : Prop := {
   c_p : forall i, (i < K)%nat -> - p i <= e;
   c_class : forall i, (i < K)%nat ->
@@ -58,7 +58,7 @@ Proof.
   - intros n U L. rewrite S3, Hq by apply U. apply F; auto.
 Qed.
 
-(** ** As a formula *)
+(** ** The conditions as a formula of Closure.v *)
 Notation V := (K + (N + (N + (N * K + N * K))))%nat.
 Definition vp (i : nat) : nat := i.
 Definition vq (n : nat) : nat := (K + n)%nat.
@@ -243,7 +243,7 @@ Proof.
   assert (B0 : forall i, (i < K)%nat -> 0 <= where_able b n i).
   { intros i Hi. unfold where_able. destruct (able n i) eqn:A; [|lra]. destruct (c_able _ _ _ _ _ _ C n i Hn Hi A) as (B & _). lra. }
   destruct (Qlt_le_dec 0 (r n - q n)) as [Pos|Non].
-  - (* no class is free of charge *)
+  - (* every class has a positive price *)
     assert (E : forall i, (i < K)%nat -> bought n i * (r n - q n) == where_able b n i).
     { intros i Hi. unfold bought, where_able. destruct (able n i) eqn:A; [|ring].
       destruct (able_user n i Hn A) as [_ G]. destruct (c_able _ _ _ _ _ _ C n i Hn Hi A) as (B & _ & L & H & _).
@@ -267,7 +267,7 @@ Proof.
         { assert (Z1 : (tasks P bought n - T) * (r n - q n) == 0) by lra. apply Qmult_integral in Z1. destruct Z1; lra. }
         split; [rewrite Et; lra|lra].
     + destruct (c_unlimited _ _ _ _ _ _ C n U L) as (L1 & L2 & L3). split; auto. assert (Z0 : q n == 0) by lra. rewrite Z0 in S. lra.
-  - (* only classes without a price are used *)
+  - (* only classes whose price is 0 are used *)
     destruct (limit P n) as [T|] eqn:L; unfold within_limit; rewrite L.
     2:{ destruct (c_unlimited _ _ _ _ _ _ C n U L) as (_ & _ & L3). lra. }
     destruct (c_limit _ _ _ _ _ _ C n T U L) as (L1 & L2 & L3 & L4 & L5 & L6).
@@ -343,7 +343,7 @@ End Exact.
 
 (** ** An allocation that is fair within a small gap nearly meets the conditions *)
 Definition all_weights : Q := sum N (fun n => if active P n then weight P n else 0).
-(** No price, per task, is above this multiple of all that is paid. *)
+(** No price of a task is above this multiple of the sum of all payments. *)
 Definition dearest : Q :=
   sum N (fun n => sum K (fun i => where_able (fun n i => / gamma P n i) n i)) +
   sum N (fun n => if active P n then match limit P n with Some T => / T | None => 0 end else 0).
@@ -368,7 +368,7 @@ Proof.
   assert (W0 : 0 <= w).
   { apply sum_nonneg. intros n Hn. destruct (active P n); [|lra]. pose proof (weight_pos P W n Hn). lra. }
   assert (O0 : 0 <= omega) by (apply prod_nonneg; auto).
-  (* the prices of the only row *)
+  (* the prices of the single row of each class *)
   assert (Co : forall n i, (n < N)%nat -> (i < K)%nat -> able n i = true -> r n <= cost p n i + q n).
   { intros n i Hn Hi A. destruct (able_user n i Hn A) as [U G]. specialize (Cost n i U Hi G). unfold price_of in Cost.
     assert (E : sum M (fun r => pp i r * takes P n i r) == cost p n i).
@@ -473,7 +473,7 @@ Proof.
   assert (Dw : 0 <= 2 * w * d1) by (apply prod_nonneg; lra). assert (Dw2 : 0 <= 2 * w * d2) by (apply prod_nonneg; lra).
   assert (Small : forall c, 0 <= c -> c <= 1 + 2 * w * dearest -> c * omega <= e * e).
   { intros c C0 C1. apply Qle_trans with (2 := E2). rewrite (Qmult_comm omega). apply prod_le; auto. }
-  (* at most one of the two factors is above e *)
+  (* only one of the two factors can be above e *)
   assert (Either : forall c s t, 0 <= c -> c <= 1 + 2 * w * dearest -> 0 <= t -> s * t <= omega -> s <= e \/ c * t <= e).
   { intros c s t C0 C1 T0 H. destruct (Qlt_le_dec e s) as [L|L]; [right|left; auto].
     pose proof (prod_le e s t ltac:(lra) T0) as A1. pose proof (prod_le_l (e * t) omega c ltac:(lra) C0) as A2.

@@ -1,5 +1,5 @@
-(** The numbers of extracted programs. Integers are those of Zarith, rationals are pairs of them, and indices are
-    machine integers. *)
+(** Maps the numbers of Coq to numbers of OCaml. Integers become integers of Zarith, rationals become pairs of integers,
+    and indices become machine integers. *)
 From Coq Require Import QArith Qreduction Extraction ExtrOcamlBasic ExtrOcamlNatInt.
 Extract Inductive positive => "Zar.t"
   [ "(fun p -> Zar.succ_double p)" "(fun p -> Zar.double p)" "Zar.one" ] "Zar.positive_case".

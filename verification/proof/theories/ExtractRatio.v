@@ -1,5 +1,5 @@
-(** Extracts the checkers of ratio and worst-load certificates as an OCaml program. In addition to Coq's extraction,
-    this trusts that these functions of Zarith compute what those of Coq's Z do. *)
+(** Extracts the checkers of ratio and worst-load certificates as an OCaml program. A user of the program trusts Coq's
+    extraction, and also that these functions of Zarith compute the same numbers as those of Coq's Z. *)
 From Coq Require Import Extraction.
 From Evenhand Require Import ExtractNumbers.
 From Evenhand Require Import ReservationRatio ReservationWorst.

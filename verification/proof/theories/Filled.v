@@ -1,5 +1,5 @@
-(** `tree` without groups (docs/groups.md): every user has the tasks that the filling gives it. The filling is the
-    max-min fair allocation of dominant shares. *)
+(** States and decides `tree` without groups (docs/groups.md). Every user has the tasks that the filling gives it. The
+    filling is the max-min fair allocation of dominant shares. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin Named Meaning.
 Open Scope Q_scope.
@@ -8,7 +8,7 @@ Section On.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
-(** Up to eps, x is the end of the filling. *)
+(** The allocation x is the end of the filling, up to eps. *)
 Definition filled (eps : Q) (x : allocation) : Prop := exists y,
   feasible P y /\ max_min P (worth P Drfh) 0 y /\
   forall n, user P n -> Qabs (tasks P x n - tasks P y n) <= eps * g P n.

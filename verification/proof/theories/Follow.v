@@ -1,14 +1,14 @@
-(** A program that follows hierarchical filling stretch by stretch, and the proof that the stated end is the end of
-    the process of Process.v. *)
+(** Defines a program that replays hierarchical filling, one stretch of constant rates after another. Proves that an
+    accepted end is the end of the process of Process.v. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid ZArith.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Certificate Groups Within Parties Turn Process.
 Open Scope Q_scope.
 
-(** A stretch: its length, the users that may grow, the tasks at its end, and what nodes use and hold at its end and
-    at its middle *)
+(** A stretch: its length, the users that may grow, the tasks at its end, and the amounts that nodes use and hold at its
+    middle and at its end *)
 Record stretch_proof := { lasts : Q; growing : nat -> bool; goes_to : nat -> Q; at_end : stock; at_middle : stock }.
-(** The evidence: a table of the data of the problem, the end of the filling, prices that show why there is no more
-    room, the stock at the start, and the stretches *)
+(** The evidence: a table of the data of the problem, the end of the filling, the amounts at the start, the stretches,
+    and prices that prove that users have no more room *)
 Record following := { ft : facts; ending : allocation; stops : list ((nat -> Q) * prices); at_start : stock;
   stretches : list stretch_proof }.
 
@@ -46,8 +46,8 @@ Notation F := (ft E).
 Definition check_holds (t : nat -> Q) (H : stock) : bool :=
   every nodes (fun c r => eqq (used H c r) (in_use G N F (S V) t c r) && eqq (running H c r) (runs_of G N F (S V) t c r)).
 
-(** A comparison of quantities that change evenly: if it has the same result at both ends, it has that result all the
-    way, or nowhere strictly between. *)
+(** Compares two quantities that change at constant rates. If the comparison has the same result at both ends of a
+    stretch, it has this result all the way, or nowhere strictly between the ends. *)
 Definition steady (a a' b b' : Q) : bool := le a b && le a' b' || le b a && le b' a'.
 Definition steady_mark (q : Q) (H H' : stock) (c : node) (r : nat) : bool := steady q q (used H c r) (used H' c r).
 Definition steady_option (q : option Q) (H H' : stock) (c : node) (r : nat) : bool :=
@@ -76,12 +76,12 @@ Definition worth_in (s : (nat -> Q) * prices) (t : nat -> Q) : Q := rsum N (fun 
 Notation Sc := (scope_on P G T).
 Definition check_stop (s : (nat -> Q) * prices) : bool :=
   all N (fun n => le 0 (fst s n)) && sc_prices Sc (fun n => lt 0 (fst s n)) (fun n _ => fst s n) (snd s).
-(** There is no room for n: limits of 0 bar it everywhere, or some prices value its tasks, and the bound of these
-    prices is reached. *)
+(** User n has no room: limits of 0 bar it everywhere, or some price vector values its tasks, and the users together
+    have reached the bound of this price vector. *)
 Definition no_room (t : nat -> Q) (n : nat) : bool :=
   negb (sc_open Sc n) || existsb (fun s => lt 0 (fst s n) && le (sc_bound Sc (snd s)) (worth_in s t)) (stops E).
-(** [has_spare]: there is room for n next to the final allocation, scaled down to the tasks that users have now. The
-    room is on a class where no limit on classes counts n. *)
+(** [has_spare]: user n has room next to the final allocation, scaled down to the tasks that users have now. The room is
+    on a class where no limit on classes counts n. *)
 Definition kept_of (t : nat -> Q) (m : nat) : Q := if lt 0 (ends m) then quo (t m) (ends m) else 0.
 Definition load_now (t : nat -> Q) (i r : nat) : Q := rsum N (fun m => mul (mul (ending E m i) (kept_of t m)) (t_takes T m i r)).
 Definition has_spare (t : nat -> Q) (n : nat) : bool :=
@@ -173,7 +173,7 @@ Lemma facts_self : same_facts G N M F F.
 Proof.
   apply (facts_refl P G forest_of). intros n Hn. destruct (s_line _ _ _ _ _ facts_are n Hn) as [L _]. exact L.
 Qed.
-(** A table describes the tasks that are running at that time. *)
+(** The stock describes the tasks at this time: it has the amounts that nodes use and hold with these tasks. *)
 Lemma holds_are t u H : check_holds t H = true -> same_tasks P t u -> same_holds P G H (held_at P G Sib u).
 Proof.
   intros A Et c r C Hr. pose proof (every_iff _ _ A c r (nodes_in c C) Hr) as B. apply andb_true_iff in B. destruct B as [B1 B2].
@@ -183,7 +183,7 @@ Qed.
 Lemma likewise_table t u H : check_holds t H = true -> same_tasks P t u -> likewise G N M F H Fa (held_at P G Sib u).
 Proof. intros A B. apply likewise_ext; [apply facts_are|]. apply (holds_are t u); auto. Qed.
 
-(** ** Quantities that change evenly *)
+(** ** Quantities that change at constant rates *)
 Section Even.
 Variables t u : nat -> Q.
 Variables H H' : stock.
@@ -244,7 +244,7 @@ Proof.
   induction d; intros c r; (destruct c as [|v|n]; [| |cbn [runs_of]; rewrite !mul_eq; unfold at_part; ring]);
     cbn [runs_of]; try ring; apply lsum_evenly; auto.
 Qed.
-(** The stock after a fraction l of the stretch *)
+(** The stock after the fraction l of the stretch *)
 Definition part (l : Q) : stock := held_at P G Sib (at_part l).
 Lemma part_is l c r : 0 <= l <= 1 -> is_node G N c -> (r < M)%nat ->
   used (part l) c r == (1 - l) * used H c r + l * used H' c r /\ running (part l) c r == (1 - l) * running H c r + l * running H' c r.
@@ -306,7 +306,7 @@ Proof.
 Qed.
 Lemma constant l q : q == (1 - l) * q + l * q.
 Proof. ring. Qed.
-(** Strictly inside the stretch all comparisons have the same results. *)
+(** Strictly inside a stretch, all comparisons have the same results. *)
 Lemma likewise_inside l k : 0 < l < 1 -> 0 < k < 1 -> likewise G N M F (part l) F (part k).
 Proof.
   intros L Kk. destruct steady_parts as (S1 & S2 & S3 & S4 & S5).
@@ -448,7 +448,7 @@ Proof.
     destruct (Hb m Hm) as [H1 _]. pose proof (takes_nonneg P W m j r Hm Hj Hr) as Tk.
     assert (Q1 : ending E m j * h m <= ending E m j) by (pose proof (prod_le_l _ _ (ending E m j) (proj2 H1) (En m j Hm Hj)); lra).
     apply prod_le; auto. }
-  (* the capacity that is free there, now and at the end of the stretch *)
+  (* the free capacity on this class, now and at the end of the stretch *)
   assert (Zi : forall r, (r < M)%nat -> t_takes T n i r <= 0 \/ load P z i r < full P i r).
   { intros r Hr. specialize (Sp r Hr). apply orb_true_iff in Sp. destruct Sp as [Sp|Sp]; [left; apply le_iff; auto|right].
     apply lt_iff in Sp. rewrite (full_is _ _ _ _ R) in Sp by auto.
@@ -513,7 +513,7 @@ Proof.
   - intros m Um _. unfold y. rewrite Yt by apply Um. destruct (Nat.eqb m n); unfold v; lra.
   - unfold y. rewrite Yt, Nat.eqb_refl by auto. unfold v. lra.
 Qed.
-(** Whether a user may grow, strictly inside the stretch *)
+(** Whether a user may grow is the same everywhere strictly inside a stretch. *)
 Lemma may_at l n Hl tl : 0 <= l -> l < 1 -> (n < N)%nat ->
   clear M F Hl tl n = clear M Fa (hpart l) (tpart l) n ->
   (growing s n = true -> clear M F Hl tl n = true) ->
@@ -612,8 +612,8 @@ Proof.
 Qed.
 End On.
 
-(** An accepted claim gives every user what the filling gives it, up to the margin, and no smaller margin would be
-    true. *)
+(** An accepted claim is true: up to the margin, every user has the tasks that the filling gives it, and no smaller
+    margin would do. *)
 Section Accepted.
 Variable P : problem.
 Variable G : grouping.

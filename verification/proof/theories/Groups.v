@@ -1,5 +1,5 @@
-(** Groups of users (docs/theory.md, section 9): what they may hold, and what they are promised. The statements come
-    first. They say nothing about a problem without groups. *)
+(** States what groups of users may hold and what they are promised (docs/theory.md, section 9), and decides these
+    statements. The statements come first. They say nothing about a problem without groups. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Certificate.
 Open Scope Q_scope.
@@ -7,7 +7,7 @@ Open Scope Q_scope.
 (** A limit on some of the server classes *)
 Record limit_on := { o_group : nat; o_resource : nat; o_on : nat -> bool; o_most : Q }.
 Record bar := { b_group : nat; b_resource : nat; b_most : Q; b_takes : nat -> nat -> Q }.
-(** Groups are numbered from 0. [None] as a parent, or as the group of a user, stands for the root. *)
+(** Groups are numbered from 0. The root is [None], as the parent of a group or as the group of a user. *)
 Record grouping := {
   groups : nat;
   parent : nat -> option nat;
@@ -15,7 +15,7 @@ Record grouping := {
   priced : nat -> bool;                        (* the weight of the group is not 0 *)
   never : bool;                                (* a group of weight 0 gets nothing beyond its guarantee *)
   states : nat -> bool;                        (* the group states a guarantee *)
-  guarantee : nat -> nat -> option Q;          (* the amount that it states, by resource *)
+  guarantee : nat -> nat -> option Q;          (* the guarantee, by resource *)
   ceiling : nat -> nat -> option Q;            (* the limit of the group, by resource *)
   lends : nat -> nat -> option Q;
   limits_on : list limit_on }.
@@ -28,16 +28,16 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Definition child (v c : nat) : bool := match parent G c with Some p => Nat.eqb p v | None => false end.
 Definition belongs (n v : nat) : bool := match group_of G n with Some p => Nat.eqb p v | None => false end.
 
-(** [stands depth v]: the path from v up to the root has at most [depth] groups. So a recursion over a group and all
-    groups below it takes at most that many steps. *)
+(** [stands depth v]: the path from v up to the root has at most [depth] groups. A recursion over a group and all groups
+    below it then needs at most [depth] steps. *)
 Fixpoint stands (depth v : nat) : bool :=
   match depth with O => false | S d => match parent G v with None => true | Some p => Nat.ltb p V && stands d p end end.
 Definition a_forest : Prop :=
   (forall v, (v < V)%nat -> stands V v = true) /\
   forall n v, (n < N)%nat -> group_of G n = Some v -> (v < V)%nat.
 
-(** The promise to v of resource r: the guarantee that v states, or else the sum of the promises to its children, if
-    there are any *)
+(** The promise to v of resource r. It is the guarantee that v states. If v states none, it is the sum of the promises
+    to its children. *)
 Definition and_more (a b : option Q) : option Q :=
   match a, b with Some a, Some b => Some (a + b) | Some a, None => Some a | None, b => b end.
 Fixpoint gather (n : nat) (f : nat -> option Q) : option Q :=
@@ -49,15 +49,15 @@ Fixpoint promised (depth v r : nat) : option Q :=
            else gather V (fun c => if child v c then promised d c r else None)
   end.
 Definition or0 (q : option Q) : Q := match q with Some q => q | None => 0 end.
-(** K_v: the amount that is kept back for v. Then the use of v, in which every child counts with at least what is kept
-    back for it. *)
+(** K_v: the amount that is kept back for v. The next definition is the use of v. In this use, every child counts with
+    at least the amount that is kept back for it. *)
 Fixpoint kept_back (depth v r : nat) : Q :=
   match depth with
   | O => 0
   | S d => larger (match lends G v r with Some l => larger 0 (or0 (promised (S d) v r) - l) | None => 0 end)
                   (sum V (fun c => if child v c then kept_back d c r else 0))
   end.
-(** A task counts by its base demand, on whatever class it runs. *)
+(** A task counts by its base demand, on every class. *)
 Definition holds_of (x : allocation) (n r : nat) : Q := sum K (fun i => x n i * base P n r).
 Fixpoint uses_of (x : allocation) (depth v r : nat) : Q :=
   match depth with
@@ -65,7 +65,7 @@ Fixpoint uses_of (x : allocation) (depth v r : nat) : Q :=
   | S d => sum N (fun n => if belongs n v then holds_of x n r else 0) +
            sum V (fun c => if child v c then larger (uses_of x d c r) (kept_back d c r) else 0)
   end.
-(** Depths are counted from the leaves: V steps are enough for any group. *)
+(** Depths are counted from the leaves. V steps are enough for any group. *)
 Definition use (x : allocation) (v r : nat) : Q := uses_of x V v r.
 Definition promise (v r : nat) : option Q := promised V v r.
 Definition kept_for (v r : nat) : Q := kept_back V v r.
@@ -74,8 +74,8 @@ Definition kept_for (v r : nat) : Q := kept_back V v r.
 Fixpoint line (depth : nat) (v : option nat) : list nat :=
   match depth, v with S d, Some v => v :: line d (parent G v) | _, _ => nil end.
 Definition above (n : nat) : list nat := line V (group_of G n).
-(** Limits as rows over what the users below a group hold or take. In a limit on classes, a task counts by its demand
-    on its class. *)
+(** Limits are rows over the amounts that the users below a group hold or take. In a limit on classes, a task counts by
+    its demand on its class. *)
 Definition bars_on : list bar :=
   map (fun o => {| b_group := o_group o; b_resource := o_resource o; b_most := o_most o;
       b_takes := fun n i => if o_on o i then demand P n i (o_resource o) else 0 |})
@@ -83,8 +83,8 @@ Definition bars_on : list bar :=
 Definition below_bar (b : bar) (n : nat) : bool := existsb (Nat.eqb (b_group b)) (above n).
 Definition taken (b : bar) (y : allocation) : Q :=
   sum N (fun n => if below_bar b n then sum K (fun i => y n i * b_takes b n i) else 0).
-(** The number of further tasks of n that these limits leave on class i, if one of them counts n there ([left_on]);
-    and on all classes together ([left_below]) *)
+(** [left_on]: the number of further tasks of n that these limits leave on class i, if one of them counts n there.
+    [left_below]: the same number on all classes together. *)
 Fixpoint numbered {A} (k : nat) (l : list A) : list (nat * A) := match l with nil => nil | a :: l => (k, a) :: numbered (S k) l end.
 Section Left.
 Variable held : nat -> bar -> Q.
@@ -100,8 +100,8 @@ Fixpoint left_below (k n : nat) : option Q :=
   | O => Some 0
   | S k => match (if can n k then left_on n k else Some 0), left_below k n with Some a, Some b => Some (add b a) | _, _ => None end
   end.
-(** A limit that counts n on every class where n can run leaves in total as many tasks as on the class where a task
-    takes the least of it. *)
+(** If a limit counts n on every class where n can run, it leaves a total number of tasks. This is the number on the
+    class where a task takes the least of the limit. *)
 Definition counts_everywhere (b : bar) (n : nat) : bool := all K (fun i => negb (can n i) || counts_on b n i).
 Fixpoint widest (k : nat) (kb : nat * bar) (n : nat) : Q :=
   match k with O => 0 | S k => if can n k then larger (leaves_on kb n k) (widest k kb n) else widest k kb n end.
@@ -114,21 +114,21 @@ Definition held_in (x : allocation) (_ : nat) (b : bar) : Q := taken b x.
 Definition can_use (n i : nat) : bool := lt 0 (gamma P n i).
 Definition no_more (q : option Q) (z : Q) : Prop := match q with Some q => z <= q | None => True end.
 
-(** Tasks that can be placed within the limits on classes *)
+(** The tasks can be placed within the limits on classes. *)
 Definition placeable (y : allocation) : Prop := feasible P y /\ forall b, In b bars_on -> taken b y <= b_most b.
 
-(** The axioms of groups are about problems in which resources are divided. *)
+(** The axioms of groups apply only to problems in which all resources are divided. *)
 Definition about_groups : Prop := (0 < V)%nat /\ forall i, (i < K)%nat -> timed P i = false.
 
-(** The use of the root: the holdings of users without a group, and the use of the topmost groups, at least what is
-    kept back for each *)
+(** The use of the root: the holdings of users without a group, and the use of the topmost groups. A topmost group
+    counts with at least the amount that is kept back for it. *)
 Definition on_top (a : option nat) : bool := match a with None => true | Some _ => false end.
 Definition root_holds (x : allocation) (r : nat) : Q :=
   sum N (fun n => if on_top (group_of G n) then holds_of x n r else 0) +
   sum V (fun v => if on_top (parent G v) then larger (use x v r) (kept_for v r) else 0).
 Definition root_is_kept (r : nat) : Prop := exists v, (v < V)%nat /\ on_top (parent G v) = true /\ 0 < kept_for v r.
-(** Up to eps of the cluster: the root uses no more than the capacity of any resource of which something is kept back,
-    and no group uses more than its limits. *)
+(** Up to eps times the capacity of the cluster, two statements are true. The root uses no more than the capacity of any
+    resource of which an amount is kept back. No group uses more than its limits. *)
 Definition limits_kept (eps : Q) (x : allocation) : Prop :=
   (forall r, (r < M)%nat -> root_is_kept r -> 0 < total P r -> root_holds x r - total P r <= eps * total P r) /\
   (forall v r L, (v < V)%nat -> (r < M)%nat -> ceiling G v r = Some L -> 0 < total P r ->
@@ -139,11 +139,11 @@ Definition limits_kept (eps : Q) (x : allocation) : Prop :=
 Definition asks (n r : nat) : bool := lt 0 (base P n r) && lt 0 (total P r).
 Definition is_named (v r : nat) : bool := match promise v r with Some _ => true | None => false end.
 Definition names_some (n v : nat) : bool := negb (all M (fun r => negb (asks n r && is_named v r))).
-(** The guarantee of v bounds its users if v states it, or if v has the weight 0 and gets nothing beyond it. Each
-    guarantee that does has to name a resource that n demands. *)
+(** The guarantee of v bounds its users in two cases: v states the guarantee, or v has the weight 0 and gets nothing
+    beyond its guarantee. The guarantee must name a resource that n demands. *)
 Definition binds (v : nat) : bool := states G v || never G && negb (priced G v).
 Definition open_to (n v : nat) : bool := negb (binds v) || names_some n v.
-(** The promised use of v: the amount of its use that is covered by a guarantee which v or a group below v states *)
+(** The promised use of v: the part of its use that a guarantee covers which v or a group below v states *)
 Fixpoint promised_use (x : allocation) (depth v r : nat) : Q :=
   match depth with
   | O => 0
@@ -151,10 +151,10 @@ Fixpoint promised_use (x : allocation) (depth v r : nat) : Q :=
            else sum V (fun c => if child v c then larger (promised_use x d c r) (kept_for c r) else 0)
   end.
 Definition owed (x : allocation) (v r : nat) : Q := promised_use x V v r.
-(** [counted x r v l past k q s]: the amount that counts as used of v when a user below the groups l asks for more,
-    where v is one of l. Up to the lowest group that states a guarantee, all use counts. Above that group ([past]),
-    the child k on the path counts with q, and its siblings count with their promised use only. [s] is what is kept
-    back for the groups below and not yet used: further tasks of the user fill it first. *)
+(** [counted x r v l past k q s]: the amount that counts as used of v if a user below the groups l asks for more tasks,
+    where v is one of l. All use counts up to the lowest group that states a guarantee. Above this group ([past]), the
+    child k on the path counts with q, and its siblings count only with their promised use. [s] is the unused amount
+    that is kept back for the groups below. Further tasks of the user use [s] first. *)
 Fixpoint counted (x : allocation) (r v : nat) (l : list nat) (past : bool) (k : nat) (q s : Q) : Q :=
   match l with
   | nil => 0
@@ -165,7 +165,7 @@ Fixpoint counted (x : allocation) (r v : nat) (l : list nat) (past : bool) (k : 
     if Nat.eqb c v then q' - s
     else counted x r v l' (past || states G c) c q' (s + larger 0 (kept_for c r - q'))
   end.
-(** The fraction of the tasks of m that counts against limits on classes when n asks ([fraction]) *)
+(** The fraction of the tasks of m that counts against limits on classes if n asks for more tasks *)
 Definition among_groups (l : list nat) (v : nat) : bool := existsb (Nat.eqb v) l.
 Definition topmost (n m : nat) : option nat :=
   find (states G) (rev (filter (fun c => negb (among_groups (above n) c)) (above m))).
@@ -183,23 +183,22 @@ Definition fraction (x : allocation) (n m r : nat) : Q :=
   end.
 Definition counted_in (x : allocation) (n _k : nat) (b : bar) : Q :=
   sum N (fun m => if below_bar b m then fraction x n m (b_resource b) * sum K (fun i => x m i * b_takes b m i) else 0).
-(** User n may ask for z more tasks. It has at least that many left, and some group above it states a guarantee. Every
-    limit and guarantee above it leaves z more tasks, given what counts against it. So do the limits on classes, where
-    they count n on all its classes. *)
+(** User n may ask for z more tasks. It has at least z tasks left, and a group above it states a guarantee. Every limit
+    and guarantee above it leaves room for z more tasks. So do the limits on classes that count n on all its classes. *)
 Definition may_ask (x : allocation) (n : nat) (z : Q) : Prop :=
   within_limit P n (tasks P x n + z) /\ no_more (left_in_all (counted_in x n) can_use n) z /\
   (exists v, In v (above n) /\ states G v = true) /\
   forall v, In v (above n) -> open_to n v = true /\
     forall r mark, (r < M)%nat -> asks n r = true -> (binds v = true /\ promise v r = Some mark) \/ ceiling G v r = Some mark ->
       counted x r v (above n) false 0 0 0 + z * base P n r <= mark.
-(** No user may ask for more than eps times what it would have alone. *)
+(** No user may ask for more than eps times the tasks that it would have alone. *)
 Definition guarantees_kept (eps : Q) (x : allocation) : Prop :=
   forall n z, user P n -> 0 <= z -> may_ask x n z -> z <= eps * g P n.
 
 (** * Programs *)
 Record group_tables := {
   t_use : nat -> nat -> Q; t_promise : nat -> nat -> option Q; t_kept_back : nat -> nat -> Q; t_total : nat -> Q;
-  t_above : nat -> list nat; t_taken : nat -> Q (* by limit on classes *); t_owed : nat -> nat -> Q }.
+  t_above : nat -> list nat; t_taken : nat -> Q (* one entry for each limit on classes *); t_owed : nat -> nat -> Q }.
 
 Definition rand_more (a b : option Q) : option Q :=
   match a, b with Some a, Some b => Some (add a b) | Some a, None => Some a | None, b => b end.
@@ -321,7 +320,7 @@ Definition t_fraction (n m r : nat) : Q :=
 Definition t_counted_in (n _k : nat) (b : bar) : Q :=
   rsum N (fun m => if below_bar b m then mul (t_fraction n m (b_resource b)) (rsum K (fun i => mul (x m i) (b_takes b m i))) else 0).
 Definition opened (n : nat) : bool := existsb (states G) (t_above H n) && forallb (t_open n) (t_above H n).
-(** [every_room f n]: f holds for every bound on what n may ask for. *)
+(** [every_room f n]: f is true of every bound on the number of tasks that n may ask for. *)
 Definition t_held (k : nat) (_ : bar) : Q := t_taken H k.
 Definition every_room (f : Q -> bool) (n : nat) : bool :=
   match limit P n with Some l => f (sub l (t_tasks T n)) | None => true end &&
@@ -332,7 +331,8 @@ Definition every_room (f : Q -> bool) (n : nat) : bool :=
     match ceiling G v r with Some q => of_mark q | None => true end else true)) (t_above H n).
 Definition asks_at_most (d : Q) (n : nat) : bool := negb (opened n) || negb (every_room (fun q => lt d q) n).
 Definition asks_at_least (d : Q) (n : nat) : bool := eqq d 0 || opened n && every_room (fun q => le d q) n.
-(** No user may ask for more than -m times what it would have alone, and some user may ask for exactly that. *)
+(** No user may ask for more than -m times the tasks that it would have alone, and some user may ask for exactly this
+    number. *)
 Definition check_guarantees (m : Q) : bool :=
   le m 0 && users_all P T (fun n => asks_at_most (- mul m (t_g T n)) n) &&
   any N (fun k => is_active T k && asks_at_least (- mul m (t_g T k)) k).
@@ -461,7 +461,8 @@ Proof.
   unfold bars_on. intros I. apply in_map_iff in I. destruct I as (o & <- & I). apply filter_In in I. destruct I as [_ I].
   apply Nat.ltb_lt. exact I.
 Qed.
-(** The number of tasks that limits on classes leave depends only on what is taken of them, and on where n can run. *)
+(** The number of tasks that limits on classes leave depends only on the used amounts of the limits, and on the classes
+    where n can run. *)
 Lemma left_on_ext h h' n i : (forall kb, In kb (numbered 0 bars_on) -> h (fst kb) (snd kb) == h' (fst kb) (snd kb)) ->
   alike (left_on h n i) (left_on h' n i).
 Proof.
@@ -657,7 +658,7 @@ Proof.
   - rewrite open_is; auto. eapply above_in; eauto.
 Qed.
 
-(** A room is a bound on what n may ask for. *)
+(** A room is a bound on the number of tasks that n may ask for. *)
 Lemma room_iff n v r mark z : (n < N)%nat -> (r < M)%nat -> In v (above n) -> asks n r = true ->
   counted x r v (above n) false 0 0 0 + z * base P n r <= mark <->
   z <= quo (sub mark (t_counted r v (t_above H n) false 0 0 0)) (base P n r).

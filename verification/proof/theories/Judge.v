@@ -1,18 +1,18 @@
-(** The claims of a certificate, and the single answer to each: the checkers decide what is proven, and which claims
-    they do not cover. The reader only has to state what is claimed. The evidence that it takes from the rest of the
-    file decides nothing by itself. *)
+(** Gives the single answer to every claim of a certificate: proven, refused or not covered. The checkers decide which
+    claims are proven and which claims are not covered. The reader only has to state the claims correctly. The evidence
+    that it reads decides nothing by itself. *)
 From Coq Require Import QArith Arith Bool List Lia Lqa.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
   Answered Named Placed UpToOne WholeOptimal Certificate Groups Within Parties Stopped Filled Roots Turn Process Follow.
 Open Scope Q_scope.
 
-(** The axioms by name. [Another] is an axiom that Spec.v does not state. *)
+(** The axioms by name. [Another]: an axiom that Spec.v does not state *)
 Inductive axiom_name :=
 | OfFeasible | OfIntegerFeasible | OfNonWasteful | OfWorkConserving | OfParetoOptimal | OfIntegerParetoOptimal
 | OfEnvyFree | OfEf1 | OfSharingIncentive | OfBottleneck (k : bottleneck) | OfMaxMin (s : named) | OfNjc | OfPsDsf
 | OfProportional (s : option named) (alpha : nat) | OfRoot (s : option named) (alpha root : nat) | OfLimits | OfGuarantees
 | OfGroupSharing | OfGroupEnvy | OfTree | Another.
-(** [says]: the axiom holds, is violated, or (None) does not apply. *)
+(** [says]: the axiom holds, is violated, or does not apply ([None]). *)
 Record statement := { about : axiom_name; says : option bool; margin : option Q }.
 
 Section On.
@@ -22,7 +22,7 @@ Variable placing_ : option placing.
 Variable G : grouping.
 Variable Sib : siblings.
 
-(** Groups hold something back if one of them has a limit, states what it lends, or gets nothing beyond its
+(** Groups hold capacity back if a group has a limit, states an amount that it lends, or gets nothing beyond its
     guarantee. *)
 Definition has_limits : bool :=
   any (groups G) (fun v => any (resources P) (fun r => match ceiling G v r with Some _ => true | None => false end)) ||
@@ -30,10 +30,10 @@ Definition has_limits : bool :=
 Definition hold_back : bool := has_limits || any (groups G) (fun v =>
   any (resources P) (fun r => match lends G v r with Some _ => true | None => false end) || never G && negb (priced G v)).
 Definition tree_applies : bool := all (classes P) (fun i => negb (timed P i)).
-(** Dominant shares without groups: the filling is the max-min fair allocation. *)
+(** If shares are dominant shares and there are no groups, the filling is the max-min fair allocation. *)
 Definition is_level : bool := Nat.eqb (groups G) 0 && plain Sib.
-(** If groups have limits, an axiom that compares with all feasible allocations compares with those that keep the
-    limits. It does not apply if something is kept back, or if time is shared. *)
+(** If groups have limits, an axiom that compares x with all feasible allocations compares it only with those that keep
+    the limits. The axiom does not apply if capacity is kept back, or if time is shared. *)
 Definition compares (a : axiom_name) : bool :=
   match a with
   | OfParetoOptimal | OfIntegerParetoOptimal | OfMaxMin _ | OfBottleneck _ | OfProportional _ _ | OfRoot _ _ _ => true | _ => false
@@ -78,12 +78,12 @@ Definition fits_problem (a : axiom_name) (x : allocation) : Prop :=
   | _ => True
   end.
 Definition applies (a : axiom_name) (x : allocation) : Prop := fits_problem a x /\ (among a = true -> comparable).
-(** No excess is tolerated for tasks on single servers. *)
+(** The tolerance does not excuse an excess if tasks are on single servers. *)
 Definition excused (tolerance : Q) (a : axiom_name) : Q :=
   match a with OfFeasible | OfIntegerFeasible => of_limits placing_ tolerance | _ => tolerance end.
 
-(** A claim that an axiom holds or is violated has a margin, with two exceptions: no user or no limit exists that the
-    axiom could be about, or no eps is enough. Every such claim requires that the axiom applies to the problem. *)
+(** A claim that an axiom holds or is violated has a margin, with two exceptions. No user or limit exists to which the
+    axiom applies, or no eps is large enough. Every claim requires that the axiom applies to the problem. *)
 Definition is_true (tolerance : Q) (x : allocation) (st : statement) : Prop :=
   covered (about st) = true /\
   match says st, margin st with
@@ -192,7 +192,7 @@ Definition check_root_claim (tolerance : Q) (st : statement) (c : root_claim) (h
       check_worth_tasks P T totals s (r_u v) && check_root_prices P T the_scope v a q p m
   | OfRoot s a q, RootBetter v y, Some false, Some _ => verdict false true tolerance h m &&
       check_worth_tasks P T totals s (r_u v) && check_root_better P T the_scope v a q y m
-  (* where alpha is whole, with rationals that enclose long numbers *)
+  (* For a whole alpha, rationals enclose numbers that are too long. *)
   | OfProportional s a, RootPrices v p, Some true, Some _ => verdict true false tolerance h m &&
       check_worth_tasks P T totals s (r_u v) && check_root_prices P T the_scope v a 1 p m
   | OfProportional s a, RootBetter v y, Some false, Some _ => verdict false true tolerance h m &&
@@ -219,13 +219,13 @@ Definition check_stops (tolerance : Q) (st : statement) (h : bool) (m : Q) : boo
 
 Definition check_comparable : bool :=
   check_about P G && all (groups G) (fun v => all (resources P) (fun r => eqq (t_kept_back H v r) 0)).
-(** An axiom that compares within limits applies. *)
+(** The axiom compares x only within the limits of groups, and it applies. *)
 Definition check_among (st : statement) : bool :=
   negb (among (about st)) || check_group_tables P G T H && check_comparable || match says st with None => true | _ => false end.
 Definition check_not_comparable (st : statement) : bool :=
   among (about st) && negb check_comparable && match says st, margin st with None, None => true | _, _ => false end.
 
-(** For an allocation that need not be feasible ([only_limits]), only its feasibility is judged. *)
+(** If [only_limits] is true, the allocation may be infeasible, and only its feasibility is judged. *)
 Definition is_allowed (only_limits : bool) (a : axiom_name) : bool :=
   negb only_limits || match a with OfFeasible | OfIntegerFeasible => true | _ => false end.
 Definition judge (tolerance : Q) (only_limits : bool) (st : statement) (e : evidence) : answer :=

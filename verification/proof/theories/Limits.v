@@ -1,4 +1,4 @@
-(** Feasibility of the allocation as it is stated: by how much the worst limit is exceeded. *)
+(** Decides the feasibility of the stated allocation, by the largest excess over a limit. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
@@ -34,7 +34,7 @@ Definition tasks_at (m : Q) (n : nat) : bool :=
   | None => false end.
 Definition check_limits (m : Q) : bool := check_within m &&
   (any N (fun n => any K (entry_at m n)) || any K (fun i => any M (row_at m i)) || any N (tasks_at m)).
-(** No limit exists. *)
+(** The problem has no limit. *)
 Definition check_no_bound : bool :=
   all N (fun n => all K (fun i => negb (is_entry n i))) &&
   all K (fun i => all M (fun r => le (t_full T i r) 0)) &&

@@ -1,5 +1,5 @@
-(** Every linear programme has an optimum, no feasible point, or an objective without bound, and each has evidence that the
-    checker accepts. *)
+(** Proves that every linear programme has an optimum, no feasible point, or an objective without bound. Each case has
+    evidence that the checker accepts. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Duality LinearProgramme.
 Import ListNotations.
@@ -15,7 +15,7 @@ Proof.
 Qed.
 Lemma is_zero_false q : is_zero q = false <-> ~ q == 0.
 Proof. rewrite <- is_zero_iff. destruct (is_zero q); split; congruence. Qed.
-(** The three cases of a price *)
+(** The three cases of the sign of a price *)
 Lemma at_least_iff b p v : at_least b p v <->
   (p == 0 /\ v <= 0) \/
   (0 < p /\ exists l, LinearProgramme.lower b = Some l /\ v <= p * l) \/
@@ -158,7 +158,7 @@ Proof.
     + revert d I. apply solves_bounds. eapply inside_same; [symmetry; apply at_unit; exact Hj|]. auto.
 Qed.
 
-(** * Prices of what follows from the inequalities *)
+(** * Prices of implied inequalities *)
 
 Hypothesis rows_not_empty : forall i, (i < M)%nat -> not_empty (row_bounds P i).
 Hypothesis columns_not_empty : forall j, (j < N)%nat -> not_empty (column_bounds P j).
@@ -247,7 +247,7 @@ Proof.
     + rewrite !sum_scale. pose proof (prod_le_l _ _ t L T). lra.
 Qed.
 
-(** The bound that these prices prove *)
+(** The bound on the objective that these prices prove *)
 Lemma bound_of c d : follows all_rows d -> (forall j, (j < N)%nat -> coef d j == - c j) ->
   exists y v, bound P c y = Some v /\ - most d <= v.
 Proof.
@@ -291,7 +291,7 @@ Proof.
     rewrite E. unfold v in *. lra.
 Qed.
 
-(** A direction in which a point may move without end solves the inequalities with all limits 0. *)
+(** If a point may move without end in a direction, the direction solves the inequalities with all limits set to 0. *)
 Definition homogeneous (d : row) : row := {| coef := coef d; most := 0 |}.
 Definition improving : row := {| coef := least_cost; most := -(1) |}.
 Definition ray_rows : list row := improving :: map homogeneous all_rows.

@@ -1,5 +1,6 @@
-(** Linear programmes: an optimum, that no point is feasible, and that the objective has no bound. A reader who trusts Coq needs
-    the definitions before the first program. Points have rational values. *)
+(** States and decides three claims about a linear programme: a point is an optimum, no point is feasible, or the
+    objective has no bound. A reader who trusts Coq needs the definitions before the first program. The values of points
+    are rational. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic.
 Import ListNotations.
@@ -17,9 +18,9 @@ Definition inside (b : bounds) (v : Q) : Prop :=
 Record programme := {
   rows : nat; columns : nat;
   is_maximised : bool;
-  constant : Q;                         (* a part of the objective that no point changes *)
-  cost : nat -> Q;                      (* of a column, in the stated objective *)
-  entries : nat -> list (nat * Q);      (* of a column: rows, each with the coefficient there *)
+  constant : Q;                         (* a constant that is added to the objective *)
+  cost : nat -> Q;                      (* by column, in the stated objective *)
+  entries : nat -> list (nat * Q);      (* by column: rows, each with its coefficient *)
   row_bounds : nat -> bounds; column_bounds : nat -> bounds }.
 
 (** The sum of all entries that name row i *)
@@ -41,13 +42,14 @@ Definition is_optimum (x : nat -> Q) (v : Q) : Prop :=
   feasible x /\ objective x == v /\
   forall z, feasible z -> if is_maximised P then objective z <= v else v <= objective z.
 Definition has_no_feasible_point : Prop := forall z, ~ feasible z.
-(** Beyond every number M there is the objective of a feasible point. *)
+(** For every number M, some feasible point has an objective beyond M. *)
 Definition is_unbounded : Prop :=
   forall M, exists z, feasible z /\ if is_maximised P then M < objective z else objective z < M.
 
 (** * Programs: values of rows *)
 
-(** A table of numbers by index: a binary tree whose branches are the binary digits of the index, the last one first *)
+(** A table of numbers by index. It is a binary tree whose branches are the binary digits of the index, the last digit
+    first. *)
 Inductive table := Empty | Value (v : Q) | Fork (even odd : table).
 Definition is_even (i : nat) : bool := Nat.eqb (Nat.div2 i + Nat.div2 i) i.
 Fixpoint value_at (depth i : nat) (t : table) : Q :=
@@ -100,7 +102,7 @@ Definition depth : nat := S (Nat.log2 (rows P)).
 Lemma depth_bound i : (i < rows P)%nat -> (i < 2 ^ depth)%nat.
 Proof. intros H. unfold depth. pose proof (Nat.log2_spec (rows P) ltac:(lia)). lia. Qed.
 
-(** Adds the entries of a column, each multiplied by x. *)
+(** Adds the entries of a column, each multiplied by the value of the column. *)
 Fixpoint add_entries (d : nat) (x : Q) (l : list (nat * Q)) (t : table) : table :=
   match l with
   | [] => t
@@ -160,7 +162,7 @@ Proof. unfold cost_of. rewrite rsum_eq. apply sum_ext. intros. apply mul_eq. Qed
 
 (** * Programs: bounds from prices *)
 
-(** The least product of a price and a value within bounds; None if there is none *)
+(** The least product of a price and a value within bounds; None if the product has no lower bound *)
 Definition least_product (b : bounds) (p : Q) : option Q :=
   if is_zero p then Some 0
   else if lt 0 p then match lower b with Some l => Some (mul p l) | None => None end
@@ -191,7 +193,7 @@ Proof.
   destruct (is_zero w) eqn:Z; [apply is_zero_eq in Z; lra|]. rewrite add_eq in B. lra.
 Qed.
 
-(** The cost c less the prices of the entries *)
+(** The cost c minus the prices of the entries *)
 Fixpoint reduced (c : Q) (y : nat -> Q) (l : list (nat * Q)) : Q :=
   match l with
   | [] => c
@@ -295,7 +297,7 @@ Proof.
   eapply check_empty_none; [eassumption|]. apply C. assumption.
 Qed.
 
-(** Whether bounds allow to move in a direction without end *)
+(** Whether bounds allow a point to move in a direction without end *)
 Definition check_direction (b : bounds) (d : Q) : bool :=
   is_zero d ||
   if lt 0 d then match upper b with Some _ => false | None => true end
@@ -376,7 +378,7 @@ Proof.
   - apply check_unbounded_sound.
 Qed.
 
-(** At most one of the statements is true of a programme, and the optimum is one number. *)
+(** At most one of the statements is true of a programme. If the first is true, the optimum is a single number. *)
 Theorem statements_exclude_each_other x v :
   is_optimum x v -> ~ has_no_feasible_point /\ ~ is_unbounded /\ forall z w, is_optimum z w -> w == v.
 Proof.

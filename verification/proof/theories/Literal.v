@@ -1,13 +1,13 @@
-(** Certificates as literal data. `evenhand export --to coq` writes a problem, an allocation and evidence as lists.
-    This file turns them into the functions of Spec.v, computes the tables that the checkers require, and turns a
-    computation into a theorem by [proven]. Nothing here needs to be trusted: from a wrong computation no theorem
-    follows. *)
+(** Defines certificates as literal data. `evenhand export --to coq` writes a problem, an allocation and evidence as
+    lists. This file converts the lists to the functions of Spec.v, computes the tables that the checkers require, and
+    by [proven] converts a computation to a theorem. Nothing here has to be trusted, because no theorem follows from a
+    wrong computation. *)
 From Coq Require Import QArith Arith Bool List.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Limits Prices MaxMin Alpha
   Answered Named Placed UpToOne WholeOptimal Certificate Groups.
 Open Scope Q_scope.
 
-(** * Lists as functions: 0, or nothing, where a list has no entry *)
+(** * Lists as functions, whose value is 0 (or None) if a list has no entry *)
 Definition row (l : list Q) (i : nat) : Q := nth i l 0.
 Definition rows (l : list (list Q)) (i j : nat) : Q := row (nth i l nil) j.
 Definition amounts (l : list (list (option Q))) (i j : nat) : option Q := nth j (nth i l nil) None.
@@ -70,8 +70,8 @@ Definition no_hints : hints :=
 Definition prices_of (on_rows : list (list Q)) (on_users : list Q) : prices :=
   {| on_row := rows on_rows; on_user := row on_users |}.
 
-(** The best share of n alone uses the classes with the largest worth first. The multiplier of its limit is the worth
-    on the class where the limit is reached. *)
+(** Computes the best share of n alone. It uses the classes with the largest worth first. The multiplier of the limit of
+    n is the worth on the class where n reaches the limit. *)
 Fixpoint insert (u : nat -> Q) (i : nat) (l : list nat) : list nat :=
   match l with nil => i :: nil | j :: l' => if lt (u j) (u i) then i :: l else j :: insert u i l' end.
 Fixpoint give (u gam : nat -> Q) (left : option Q) (l : list nat) : list (nat * Q) * Q :=
@@ -112,7 +112,8 @@ Definition worths_of (s : option named) (a : nat) : worths :=
   let price := table1 N (fun n => let q := rpower (value n) a in if le q 0 then 0 else quo (weight P n) q) in
   {| v_u := w; v_value := value; v_price := price;
      v_spent := rsum N (fun n => if is_active T n then mul (price n) (value n) else 0) |}.
-(** The pair of users that has the margin m: of an envy, or of one that no removal of a single task takes away *)
+(** A pair of users with the margin m. For envy-freeness up to one task, the removal of any single task leaves at least
+    this envy. *)
 Definition pair_of (f : nat -> nat -> bool) : nat * nat :=
   let is_pair p := negb (Nat.eqb (fst p) (snd p)) && is_active T (fst p) && is_active T (snd p) && f (fst p) (snd p) in
   match find is_pair (list_prod (seq 0 N) (seq 0 N)) with Some p => p | None => (0, 0)%nat end.

@@ -1,7 +1,8 @@
-(** The time-shared market (docs/theory.md, section 4, Fact 5). The time of every class is sold at prices, every user
-    spends its whole budget, and no user finds a cheaper class. Then no feasible allocation has a larger first-order
-    sum. That is the meaning of "the optimum of sum_n w_n log x_n" over the rationals, which have no logarithms: log
-    is concave, so the sum of w_n log y_n exceeds that of w_n log x_n by at most sum_n w_n (y_n / x_n - 1). *)
+(** Defines the time-shared market (docs/theory.md, section 4, Fact 5). The time of every class is sold at a price,
+    every user spends its whole budget, and every user buys at its cheapest classes. Then no feasible allocation has a
+    larger first-order sum. This is the meaning of "the optimum of sum_n w_n log x_n" over the rationals, which have no
+    logarithms. Since log is concave, the sum of w_n log y_n exceeds the sum of w_n log x_n by at most sum_n w_n (y_n /
+    x_n - 1). *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Meaning.
 Open Scope Q_scope.
@@ -12,7 +13,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 Hypothesis Timed : forall i, (i < K)%nat -> timed P i = true.
 
-(** p_i is the price of class i. q_n is the price of a task of n, if its tasks are limited. *)
+(** p_i is the price of class i. If the tasks of n are limited, q_n is the price of one of its tasks. *)
 Record market (x : allocation) (p q : nat -> Q) : Prop := {
   m_has : forall n, user P n -> 0 < tasks P x n;
   m_prices : forall i, (i < K)%nat -> 0 <= p i;
@@ -81,8 +82,8 @@ Proof.
   lra.
 Qed.
 
-(** Fact 5: if tasks are unlimited, every allocation that meets Theorem 2 of the PS-DSF paper is in such a market, at
-    the prices p_i = max_n w_n gamma_ni / x_n. *)
+(** Fact 5. If tasks are unlimited, every allocation that meets Theorem 2 of the PS-DSF paper is the allocation of such
+    a market. Its prices are p_i = max_n w_n gamma_ni / x_n. *)
 Lemma greatest_le n f c : 0 <= c -> (forall k, (k < n)%nat -> f k <= c) -> greatest n f <= c.
 Proof.
   induction n; simpl; intros C H; auto. assert (greatest n f <= c) by (apply IHn; auto).
@@ -104,7 +105,7 @@ Proof.
   intros Hn Hi. destruct (active P n) eqn:A; [|lra]. pose proof (weight_pos P W n Hn). pose proof (gamma_nonneg P W n i Hn Hi).
   pose proof (Has n (conj Hn A)). apply quotient_nonneg; [apply prod_nonneg|]; lra.
 Qed.
-(** Every class where n can run is full, and the users that hold it buy at the best price. *)
+(** Every class where n can run is full, and the users that have a part of it buy at the best price. *)
 Lemma holders n i : user P n -> (i < K)%nat -> 0 < gamma P n i ->
   load P x i 0 == 1 /\ forall m, (m < N)%nat -> 0 < x m i ->
     active P m = true /\ 0 < gamma P m i /\

@@ -1,10 +1,10 @@
-(** Max-min fairness of a share, proved by prices; and how far some user could rise. *)
+(** Decides max-min fairness of a share by prices. Also decides by how much some user could rise. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices.
 Open Scope Q_scope.
 
-(** One level of a max-min proof: multipliers of shares, and prices. [base_level] is at most every level that the
-    proof is about, so that most of these need no sum of their own. *)
+(** One level of a max-min proof: multipliers of shares, and prices. [base_level] is at most the level of every user
+    that the proof covers. With it, most of these levels need no sum of their own. *)
 Record level := { covers : list nat; on_share : nat -> Q; at_prices : prices; base_level : Q }.
 
 (** * Programs *)
@@ -16,9 +16,9 @@ Notation x := (t_x T). Notation g := (t_g T).
 Variable B : scope.
 Notation check_prices := (sc_prices B). Notation bound := (sc_bound B).
 
-(** The shares that users would have alone. [u] is the worth of tasks. [most n] is the share of n alone: the tasks
-    [best_z n] attain it, and the multiplier [tight n] of its limit shows that no others give more. [have n] is the
-    share of n in the allocation. *)
+(** The shares that users would have alone. [u] is the worth of tasks. [most n] is the share of n alone. The tasks
+    [best_z n] attain it. The multiplier [tight n] of the limit of n proves that no other tasks give a larger share.
+    [have n] is the share of n in the allocation. *)
 Record alone_proof := { u : nat -> nat -> Q; most : nat -> Q; best_z : nat -> nat -> Q; tight : nat -> Q;
   have : nat -> Q }.
 Variable A : alone_proof.
@@ -36,7 +36,7 @@ Definition check_shares : bool :=
   all N (fun n => if is_active T n then check_alone_share n else true) &&
   all N (fun n => eqq (have A n) (share_of x n)).
 
-(** The curve sum_k l_k min(U_k, L), with n itself at L *)
+(** The curve sum_k l_k min(U_k, L), in which the term of n is l_n L *)
 Definition curve (l : nat -> Q) (L : Q) : Q := rsum N (fun k => mul (l k) (smaller (have A k) L)).
 Definition own (l : nat -> Q) (L : Q) (n : nat) : Q := mul (l n) (sub L (smaller (have A n) L)).
 Definition level_of (m : Q) (n : nat) : Q := sub (have A n) (mul m (most A n)).
@@ -57,13 +57,13 @@ Definition check_level (m : Q) (v : level) : bool :=
 Definition level_tight (m : Q) (v : level) : bool :=
   let b := bound (at_prices v) in let c := curve (on_share v) (base_level v) in
   existsb (is_tight v b c m) (covers v).
-(** Every user that has less than it would have alone is covered exactly once. *)
+(** Exactly one level covers every user that has less than it would have alone. *)
 Definition check_levels (m : Q) (vs : list level) : bool :=
   check_shares && le m 0 && forallb (check_level m) vs &&
   all N (fun n => if is_active T n && lt (have A n) (most A n) then
     Nat.eqb 1 (length (filter (Nat.eqb n) (flat_map covers vs))) else true).
 
-(** n rises to the level that m determines, and every user that loses keeps at least that level. *)
+(** User n rises to the level that m determines, and every user that loses keeps at least this level. *)
 Definition check_rise (m : Q) (n : nat) (y : allocation) : bool :=
   let L := level_of m n in
   check_shares && check_feasible P T y && sc_keeps B y && Nat.ltb n N && is_active T n && lt m 0 && lt 0 (most A n) &&
@@ -72,7 +72,7 @@ Definition check_rise (m : Q) (n : nat) (y : allocation) : bool :=
   (eqq L (share_of y n) ||
    any N (fun k => is_active T k && lt (share_of y k) (have A k) && eqq L (share_of y k))).
 
-(** No user would have anything of the share, even alone. *)
+(** No user would have a positive share, even alone. *)
 Definition check_unwanted : bool := check_shares && users_all P T (fun n => le (most A n) 0).
 
 End Programs.
@@ -161,7 +161,7 @@ Proof.
   - apply (f_limit P y Y); auto.
 Qed.
 
-(** The sum over k of l_k min(U_k, L), with n itself at L *)
+(** The sum over k of l_k min(U_k, L), in which the term of n is l_n L *)
 Definition reach (l : nat -> Q) (L : Q) (n : nat) : Q :=
   sum N (fun k => if Nat.eqb k n then l k * L else l k * smaller (share P (u A) x k) L).
 Lemma reach_eq l L n : (n < N)%nat ->
@@ -202,7 +202,7 @@ Proof.
   intros i Hi. rewrite (inactive_entry P W y n i) by auto. ring.
 Qed.
 
-(** A level shows how far the users that it covers could rise. *)
+(** A level bounds the rise of the users that it covers. *)
 Lemma check_level_sound m v n : check_level P B A m v = true -> In n (covers v) ->
   forall y L, possible y -> L <= share P (u A) y n ->
     (forall k, user P k -> k <> n -> smaller (share P (u A) x k) L <= share P (u A) y k) ->

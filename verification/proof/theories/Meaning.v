@@ -1,10 +1,9 @@
-(** Proofs that the axioms, within 0, mean what their names say, and that valid claims do not contradict each
-    other. *)
+(** Proves that the axioms within 0 mean what their names say, and that valid claims do not contradict each other. *)
 From Coq Require Import QArith Qabs Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin.
 Open Scope Q_scope.
 
-(** With the same tolerance, no axiom both holds and is violated. *)
+(** If the tolerance is the same, an axiom cannot both hold and be violated. *)
 Theorem no_contradiction axiom tolerance m k : holds axiom tolerance m -> violated axiom tolerance k -> False.
 Proof. intros [A B] [C D]. specialize (D _ B). lra. Qed.
 
@@ -13,7 +12,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** The repair changes nothing in a feasible allocation. *)
+(** The repair does not change a feasible allocation. *)
 Theorem repaired_same x : feasible P x ->
   forall n i, (n < N)%nat -> (i < K)%nat -> repaired P x n i == x n i.
 Proof.
@@ -46,7 +45,7 @@ Proof.
   rewrite C. field.
 Qed.
 
-(** Pareto optimal: a feasible allocation that takes nothing from any user gives no user more. *)
+(** Pareto optimality: if no user loses in another feasible allocation, no user gains. *)
 Theorem pareto_optimal_exact x : feasible P x -> pareto_optimal P 0 x ->
   forall y, feasible P y -> (forall n, (n < N)%nat -> tasks P x n <= tasks P y n) ->
   forall n, (n < N)%nat -> tasks P y n == tasks P x n.
@@ -62,8 +61,9 @@ Proof.
   assert (0 < (tasks P y n - tasks P x n) / g P n) by (apply Qlt_shift_div_l; lra). lra.
 Qed.
 
-(** PS-DSF, as in Theorem 1 of its paper. Every user has all its tasks, or on every class where it can run it has a
-    full row that it uses, and no user that holds some of that row has a higher level. *)
+(** PS-DSF, as in Theorem 1 of its paper. Every user has all its tasks, or it has a bottleneck on every class where it
+    can run. A bottleneck is a full row that the user uses, and in which no user with a part of it has a higher
+    level. *)
 Definition level_at (x : allocation) (n i : nat) : Q := tasks P x n / (weight P n * gamma P n i).
 Theorem ps_dsf_exact x : feasible P x -> ps_dsf P 0 x ->
   forall n i, user P n -> (i < K)%nat -> 0 < gamma P n i ->
@@ -111,8 +111,8 @@ Proof.
     lra.
 Qed.
 
-(** Max-min: a user that has a larger share in another feasible allocation has it at the expense of some user whose
-    share was no larger. *)
+(** Max-min fairness: if a user has a larger share in another feasible allocation, some user whose share was no larger
+    loses. *)
 Definition no_larger_share (u : nat -> nat -> Q) (x : allocation) : Prop :=
   forall y, feasible P y -> forall n, user P n -> share P u x n < share P u y n ->
   exists m, user P m /\ share P u x m <= share P u x n /\ share P u y m < share P u x m.
@@ -144,7 +144,8 @@ Proof.
   rewrite (sum_ext K _ (fun i => u n i * x n i + t * (u n i * y n i - u n i * x n i))) by (intros; ring).
   rewrite sum_mix. field. lra.
 Qed.
-(** A fraction t > 0 of the step, along which finitely many numbers a above c stay above c + t d *)
+(** There is a fraction t > 0 of the step along which all numbers a that are above c stay above c + t d. There are
+    finitely many numbers. *)
 Lemma small_step k (p : nat -> bool) (a b : nat -> Q) c d : (forall j, (j < k)%nat -> p j = true -> c < a j) ->
   exists t, 0 < t /\ t <= 1 /\ forall j, (j < k)%nat -> p j = true -> c + t * d <= a j + t * (b j - a j).
 Proof.
@@ -176,7 +177,7 @@ Proof.
       * apply T2; auto; lia.
 Qed.
 
-(** The max-min axiom is this definition, if the shares that users would have alone are correct. *)
+(** The max-min axiom is this definition, if the shares of users alone are correct. *)
 Theorem max_min_exact u x : feasible P x -> (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= u n i) ->
   (forall n, user P n -> exists most, is_most P u n most) -> max_min P u 0 x -> no_larger_share u x.
 Proof.

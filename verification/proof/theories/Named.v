@@ -1,4 +1,4 @@
-(** The shares with a name, the bottleneck axioms, and why the max-min axiom means what its name says. *)
+(** Defines the named shares and the bottleneck axioms, and proves that the max-min axiom means what its name says. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices MaxMin.
 Open Scope Q_scope.
@@ -13,7 +13,8 @@ Definition rtotal (r : nat) : Q := rsum K (fun i => mul (count P i) (capacity P 
 (** [totals] is a table of [rtotal]. *)
 Variable totals : nat -> Q.
 Definition check_totals : bool := all M (fun r => eqq (totals r) (rtotal r)).
-(** The worth of a task, for the reader. It is the same on all classes, except for [Generic] and [Resource]. *)
+(** The worth of a task, which the reader computes by this function. For all shares but [Generic] and [Resource], it is
+    the same on all classes. *)
 Definition worth_at (s : named) (n i : nat) : Q :=
   match s with
   | Drfh => greatest M (fun r => quo (base P n r) (totals r))
@@ -137,7 +138,7 @@ Proof.
   - intros n i Hn Hi. specialize (H n Hn). bools. auto.
   - split; auto. rewrite <- totals_is; auto.
 Qed.
-(** A share that is not defined is detected. *)
+(** If a share is not defined, the checker detects this. *)
 Theorem check_undefined_sound s u : check_worth P totals s u = true -> check_defined P T totals s u = false -> ~ defined P s.
 Proof.
   intros C H D. rewrite <- not_true_iff_false in H. apply H. destruct (check_worth_sound s u C) as [E Hr].

@@ -1,12 +1,12 @@
-(** Groups are compared by the tasks of their own users (docs/axioms.md, parties): group sharing incentive and group
-    envy-freeness. The statements come first. *)
+(** States and decides the axioms that compare groups by the tasks of their own users: group sharing incentive and group
+    envy-freeness (docs/axioms.md, parties). The statements come first. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Certificate Groups.
 Open Scope Q_scope.
 
 (** The quantities by which siblings are compared. [group_weight]: the weights of groups. [plain]: shares are dominant
-    shares, by usage over the cluster, of users who demand the same on all classes. The other fields define any other
-    share; resources whose amounts are added up have the same [family]. *)
+    shares, by usage over the cluster, and every user has the same demand on all classes. The other fields define any
+    other share. Resources whose amounts are added up have the same [family]. *)
 Inductive measured := OfCluster | OfLendable | OfGuarantee.
 Record siblings := { group_weight : nat -> Q; plain : bool; priority : nat -> Q; of_surplus : bool; measure : measured;
   multiplier : nat -> Q; family : nat -> nat }.
@@ -17,7 +17,7 @@ Variable G : grouping.
 Variable Sib : siblings.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P). Notation V := (groups G).
 
-(** Parties are numbered, groups first. Party k is group k, or user k - V if that user stands in no group. *)
+(** A party is a group, or a user that is in no group. Party k is group k if k < V, and otherwise user k - V. *)
 Definition stands_alone (n : nat) : bool := match group_of G n with None => true | Some _ => false end.
 Definition member (k n : nat) : bool := active P n &&
   (if Nat.ltb k V then existsb (Nat.eqb k) (above G n) else Nat.eqb k (V + n) && stands_alone n).
@@ -27,12 +27,12 @@ Definition stands_in (k : nat) : option nat := if Nat.ltb k V then parent G k el
 Definition same_place (a b : option nat) : bool :=
   match a, b with Some a, Some b => Nat.eqb a b | None, None => true | _, _ => false end.
 
-(** The weights of all users and groups directly below u, added up. A group counts if it has an active user below
+(** The sum of the weights of all users and groups directly below u. A group counts if it has an active user below
     it. *)
 Definition weights_in (u : option nat) : Q :=
   sum N (fun n => if active P n && same_place (group_of G n) u then weight P n else 0) +
   sum V (fun v => if is_party v && same_place (parent G v) u then group_weight Sib v else 0).
-(** The fraction of the cluster that belongs to a group, level by level *)
+(** The fraction of the cluster that belongs to a group, computed level by level *)
 Fixpoint part_of (depth v : nat) : Q :=
   match depth with
   | O => 0
@@ -41,8 +41,9 @@ Fixpoint part_of (depth v : nat) : Q :=
 Definition own_part (k : nat) : Q := if Nat.ltb k V then part_of V k else weight P (k - V) / weights_in None.
 
 Variable x : allocation.
-(** Within the amounts R of every row, every user of party k could have z times what it would have alone in addition
-    to its tasks, or all of its tasks. The second definition says that some user lacks at least that many tasks. *)
+(** Within the amounts R of every row, every user of party k could have its tasks and z times the tasks that it would
+    have alone. If this exceeds all tasks of the user, all its tasks count. The second definition says that some user
+    lacks at least that many tasks. *)
 Definition could_have (k : nat) (R : nat -> nat -> Q) (z : Q) : Prop := exists y : allocation,
   (forall n i, (n < N)%nat -> (i < K)%nat -> member k n = true -> 0 <= y n i /\ (gamma P n i == 0 -> y n i == 0)) /\
   (forall i r, (i < K)%nat -> (r < M)%nat -> sum N (fun n => if member k n then y n i * takes P n i r else 0) <= R i r) /\
@@ -53,11 +54,11 @@ Definition lacks_so_much (k : nat) (z : Q) : Prop :=
 Definition gains_at_most (k : nat) (R : nat -> nat -> Q) (eps : Q) : Prop :=
   forall z, could_have k R z -> lacks_so_much k z -> z <= eps.
 
-(** From its own fraction of the cluster no party gains more than eps. *)
+(** No party gains more than eps from its own fraction of the cluster. *)
 Definition own_rows (k i r : nat) : Q := own_part k * full P i r.
 Definition group_sharing_incentive (eps : Q) : Prop :=
   forall k, (k < V + N)%nat -> is_party k = true -> gains_at_most k (own_rows k) eps.
-(** Nor does it from the holdings of a sibling, scaled by the ratio of their weights. *)
+(** No party gains more than eps from the holdings of a sibling, scaled by the ratio of their weights. *)
 Definition holds_rows (h i r : nat) : Q := sum N (fun n => if member h n then x n i * takes P n i r else 0).
 Definition rows_of (k h i r : nat) : Q := party_weight k / party_weight h * holds_rows h i r.
 Definition are_compared (k h : nat) : Prop :=
@@ -98,11 +99,11 @@ Definition check_party_tables : bool :=
 Definition t_compared (k h : nat) : bool :=
   somebody k && somebody h && negb (Nat.eqb k h) && same_place (stands_in k) (stands_in h) &&
   lt 0 (party_weight k) && lt 0 (party_weight h).
-(** The amounts that party k is compared with: its own (then h = k), or those of h *)
+(** The amounts with which party k is compared: its own fraction (then h = k), or the holdings of party h *)
 Definition t_rows (envy : bool) (k h i r : nat) : Q :=
   if envy then mul (quo (party_weight k) (party_weight h)) (t_holds A h i r) else mul (t_part A k) (t_full T i r).
 
-(** The tasks of n, and eps times what it would have alone in addition *)
+(** The tasks of n, plus eps times the tasks that n would have alone *)
 Definition risen (eps : Q) (n : nat) : Q := add (t_tasks T n) (mul eps (t_g T n)).
 Definition has_more (eps : Q) (n : nat) : bool := match limit P n with Some t => lt (risen eps n) t | None => true end.
 Definition has_all (eps : Q) (n : nat) : bool := match limit P n with Some t => le t (risen eps n) | None => false end.
@@ -137,7 +138,7 @@ Definition check_parties (envy : bool) (m : Q) (f : nat -> nat -> party_proof) :
   negb (of_pairs envy (fun k h => negb (shows_just k (t_rows envy k h) (- m) (f k h)))).
 Definition check_no_parties (envy : bool) : bool := of_pairs envy (fun _ _ => false).
 
-(** y shows that party k gains that much. *)
+(** The allocation y proves that party k gains exactly that much. *)
 Definition check_party_gains (envy : bool) (m : Q) (k h : nat) (y : allocation) : bool :=
   Nat.ltb k (V + N) && Nat.ltb h (V + N) && (if envy then t_compared k h else somebody k && Nat.eqb k h) && lt m 0 &&
   (let in_k := t_member k in
@@ -274,7 +275,7 @@ Proof.
     apply lt_iff in Gp. rewrite Gp in Ui. apply le_iff in Ui. rewrite add_eq, rsum_eq in Ui.
     rewrite (sum_ext M _ (fun r => p i r * takes P n i r)) in Ui; auto.
     intros r Hr. rewrite mul_eq, (takes_is _ _ _ _ R) by auto. reflexivity. }
-  (* the holdings of y are paid for *)
+  (* The prices pay for the holdings of y, ... *)
   assert (D : sum N (fun n => if member k n then l n * tasks P y n else 0) <= party_bound k Rt f).
   { unfold party_bound. fold p q. rewrite add_eq, rsum_eq.
     assert (E0 : lsum (t_members A k) (fun n => match limit P n with Some t => mul (q n) t | None => 0 end) ==
@@ -312,7 +313,7 @@ Proof.
         destruct (Y3 n Hn Mn) as [Lt _]. unfold within_limit in Lt. destruct (limit P n); [apply prod_le_l; auto|].
         rewrite Un by auto. lra. }
       lra. }
-  (* but the floors of a greater gain are worth more *)
+  (* ... but the tasks that a greater gain needs are worth more. *)
   assert (Fl : floors k eps f == sum N (fun n => if member k n then l n * at_most P n (tasks P x n + eps * g P n) else 0)).
   { unfold floors. apply lsum_is; auto. intros n Hn _. rewrite mul_eq. fold l. rewrite (at_most_ext n _ _ (risen_is eps n Hn)).
     reflexivity. }

@@ -1,10 +1,10 @@
-(** Tasks on single servers: work conservation, and whether tasks fit, whole or not. *)
+(** Decides claims about tasks on single servers: work conservation, and whether tasks fit, as fractions or whole. *)
 From Coq Require Import QArith Qabs Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Limits Answered.
 Open Scope Q_scope.
 
-(** Tables of a placing: the free capacity of every server, the number of servers listed of every class, and the rows
-    of one server *)
+(** Tables of a placing: the free capacity of every server, the number of listed servers of every class, and the
+    capacity of the rows of one server *)
 Record places := { l_free : nat -> nat -> Q; l_listed : nat -> Q; l_one : nat -> nat -> Q }.
 
 (** * Programs *)
@@ -78,7 +78,7 @@ Definition tightest_on (m : Q) : bool :=
   any S (fun s => someone_on s && any M (row_on m s)).
 Definition check_single (m : Q) : bool := check_on_servers m && tightest_on m.
 Definition has_part : bool := any S (fun s => any N (fun n => is_task s n && negb (is_whole (on s n)))).
-(** With a fraction of a task the margin is at most -1. *)
+(** If some task is a fraction, the margin is at most -1. *)
 Definition check_integer (m : Q) : bool := check_on_servers m &&
   if has_part then le m (-1) && (eqq m (-1) || tightest_on m) else tightest_on m.
 (** No server runs any task, and all tasks are unlimited. *)
@@ -164,7 +164,7 @@ Lemma floor_whole q : whole (inject_Z (Qfloor q)).
 Proof. exists (Qfloor q). reflexivity. Qed.
 Lemma floor_nonneg q : 0 <= q -> 0 <= inject_Z (Qfloor q).
 Proof. intros A. apply (Qfloor_resp_le 0 q) in A. rewrite Zle_Qle in A. exact A. Qed.
-(** A whole number that is at most q is at most the floor of q. *)
+(** If a whole number is at most q, it is at most the floor of q. *)
 Lemma whole_floor z q : whole z -> z <= q -> z <= inject_Z (Qfloor q).
 Proof.
   intros [k E] A. rewrite E in A |- *. apply Qfloor_resp_le in A. rewrite Qfloor_Z in A. rewrite Zle_Qle in A. exact A.
@@ -209,7 +209,7 @@ Proof.
     (split; [exact G|]); intros r Hr; [rewrite <- E by auto|rewrite E by auto]; auto.
 Qed.
 
-(** Tasks that fit, in the form of [fit_more]: the most on each server *)
+(** The largest numbers of tasks that fit on each server, in the form of [fit_more] *)
 Definition z_most (n s : nat) : Q := whole_on P T n (class_of L s) (free P L s).
 Definition e_most (n i : nat) : Q := if lt (listed L i) (count P i) then whole_on P T n i (row_of_one P i) else 0.
 Lemma most_fit n : (n < N)%nat -> fit_more P L n (z_most n) (e_most n).
@@ -282,7 +282,7 @@ Proof.
   - exists (z_most n), (e_most n). split; [apply most_fit; auto|]. intros i Hi. destruct (A i Hi) as (Wk & K0 & Km).
     split; [exact Wk|]. split; [exact K0|]. apply Qle_trans with (1 := Km). rewrite most_on_eq by auto. apply Qfloor_le.
 Qed.
-(** From whole numbers that add up to at least g, smaller ones can be chosen that add up to exactly g. *)
+(** If whole numbers add up to at least g, there are smaller whole numbers that add up to exactly g. *)
 Lemma chosen m : forall (c : nat -> Q) (g : Q), whole g -> 0 <= g -> (forall i, (i < m)%nat -> whole (c i) /\ 0 <= c i) -> g <= sum m c ->
   exists k, sum m k == g /\ forall i, (i < m)%nat -> whole (k i) /\ 0 <= k i /\ k i <= c i.
 Proof.

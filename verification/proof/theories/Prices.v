@@ -1,9 +1,9 @@
-(** Prices: weak duality, and Pareto optimality, which follows from it. *)
+(** Proves weak duality for prices, and decides Pareto optimality by prices. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle.
 Open Scope Q_scope.
 
-(** The prices of rows, and those of the tasks of users *)
+(** The prices of rows, and the prices of tasks of users *)
 Record prices := { on_row : nat -> nat -> Q; on_user : nat -> Q }.
 
 (** * Programs *)
@@ -25,18 +25,18 @@ Definition bound (p : prices) : Q :=
   add (rsum K (fun i => rsum M (fun r => mul (on_row p i r) (t_full T i r))))
       (rsum N (fun n => match limit P n with Some t => mul (on_user p n) t | None => 0 end)).
 
-(** A scope: what prices prove about all possible allocations. These are the feasible ones, or (Within.v) those within
-    the limits of groups. *)
+(** A scope: the allocations that an axiom compares with x, and the bound that prices prove about them. These
+    allocations are the feasible ones, or (Within.v) the feasible ones within the limits of groups. *)
 Record scope := {
   sc_prices : (nat -> bool) -> (nat -> nat -> Q) -> prices -> bool;
   sc_bound : prices -> Q;
-  sc_keeps : allocation -> bool;      (* the feasible allocation is possible *)
-  sc_open : nat -> bool }.            (* the user may have tasks *)
+  sc_keeps : allocation -> bool;      (* this feasible allocation is in the scope *)
+  sc_open : nat -> bool }.            (* the scope allows tasks of the user *)
 Definition everywhere : scope :=
   {| sc_prices := check_prices; sc_bound := bound; sc_keeps := fun _ => true; sc_open := fun _ => true |}.
 Variable B : scope.
 
-(** Pareto optimality, with the gap as the margin *)
+(** Pareto optimality. The margin is the negative of the gap. *)
 Definition check_pareto (l : nat -> Q) (p : prices) (m : Q) : bool :=
   all N (fun n => if is_active T n then le 1 (mul (l n) (g n)) else le 0 (l n)) &&
   sc_prices B (fun n => lt 0 (l n)) (fun n i => l n) p &&

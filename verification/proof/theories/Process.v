@@ -1,6 +1,6 @@
-(** Hierarchical filling (docs/groups.md, section 9) as a process. All users start with no tasks, and their tasks grow
-    at the rates of Turn.v until no user may grow. The file states the axiom `tree` with groups, and proves that the
-    process has at most one end. *)
+(** Defines hierarchical filling (docs/groups.md, section 9) as a process. All users start with no tasks. Their tasks
+    grow at the rates of Turn.v until no user may grow. This file states the axiom `tree` with groups, and proves that
+    the process has at most one end. *)
 From Coq Require Import QArith Qabs Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Groups Parties Turn.
 Open Scope Q_scope.
@@ -15,7 +15,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Definition is_there (r : nat) : bool := lt 0 (total P r).
 Definition reduced (q : option Q) : option Q := match q with Some q => Some (Qred q) | None => None end.
 Definition stands_below (c : node) : option nat := match c with Root => None | Team v => parent G v | One n => group_of G n end.
-(** The amount of the cluster that can be lent to the children of a node *)
+(** The amount of the cluster that the children of a node can borrow *)
 Fixpoint lendable (depth : nat) (p : option nat) (r : nat) : Q :=
   match depth with
   | O => 0
@@ -58,15 +58,15 @@ Definition the_facts : facts := {|
 
 (** * The process *)
 Definition held_at (t : nat -> Q) : stock := holding G N the_facts t.
-(** There is room for more tasks of n while all other users keep theirs. *)
+(** User n has room: it can have more tasks while all other users keep theirs. *)
 Definition has_room (t : nat -> Q) (n : nat) : Prop :=
   exists y, placeable P G y /\ (forall m, user P m -> m <> n -> t m <= tasks P y m) /\ t n < tasks P y n.
 Definition may (t : nat -> Q) (n : nat) : Prop := user P n /\ clear M the_facts (held_at t) t n = true /\ has_room t n.
-(** The rates at t *)
+(** The rates if users have the tasks t *)
 Definition is_direction (t rho : nat -> Q) : Prop := exists f : nat -> bool,
   (forall n, (n < N)%nat -> f n = true <-> may t n) /\
   forall n, (n < N)%nat -> rho n == rate (turn G N M the_facts (held_at t) (S V) Root (filter f (seq 0 N))) n.
-(** [stretch]: over some length the rates stay the same, and tasks grow at them. *)
+(** [stretch]: the rates stay the same for some length of time, and tasks grow at these rates. *)
 Definition along (t rho : nat -> Q) (s : Q) (n : nat) : Q := t n + s * rho n.
 Definition stretch (t rho : nat -> Q) (len : Q) : Prop :=
   0 < len /\ forall s, 0 <= s -> s < len -> is_direction (along t rho s) rho.
@@ -74,7 +74,7 @@ Definition same_tasks (t u : nat -> Q) : Prop := forall n, (n < N)%nat -> t n ==
 Inductive run : (nat -> Q) -> (nat -> Q) -> Prop :=
 | Stop t u : same_tasks t u -> run t u
 | Go t rho len u e : stretch t rho len -> same_tasks u (along t rho len) -> run u e -> run t e.
-(** Every user ends with what the filling gives it: then no user may grow. *)
+(** Every user has the tasks that it has at the end of the filling, when no user may grow. *)
 Definition is_end (e : nat -> Q) : Prop := (exists z, (forall n, (n < N)%nat -> z n == 0) /\ run z e) /\ forall n, ~ may e n.
 Definition filled_by_turns (eps : Q) (x : allocation) : Prop :=
   a_forest P G /\ exists e, is_end e /\ forall n, user P n -> Qabs (tasks P x n - e n) <= eps * g P n.
@@ -97,7 +97,7 @@ Proof.
   intros E. induction d; intros c r C; (destruct c as [|v|n]; [| |cbn [runs_of]; apply mul_same; [apply E; exact C|reflexivity]]);
     cbn [runs_of]; auto; f_equal; apply map_ext_in; intros k I; apply (kids_nodes G N) in I; rewrite (IHd k r I); reflexivity.
 Qed.
-(** Only the amounts that nodes use and hold matter. *)
+(** The rates depend only on the amounts that nodes use and hold. *)
 Definition same_holds (H H' : stock) : Prop := forall c r, is_node G N c -> (r < M)%nat ->
   used H c r == used H' c r /\ running H c r == running H' c r.
 Section Alike.
@@ -251,7 +251,7 @@ Proof.
     + assert (Er : same_tasks rho sig).
       { apply (direction_unique t u); auto; eapply stretch_start; eauto. }
       destruct (Q_dec len len') as [[Lt|Gt]|Eq].
-      * (* the second run goes on *)
+      * (* the second run continues after the first one *)
         apply (IH St v e'); auto; [|intros n _; reflexivity].
         assert (Ev : same_tasks v (along u sig len)) by (apply same_trans with (along t rho len); auto; apply along_same; auto).
         apply (Go v sig (len' - len) v' e').

@@ -1,5 +1,5 @@
-(** The feasible allocations as linear inequalities. An upper bound on a linear function of them is proved by prices,
-    and a greatest value is attained. *)
+(** States the feasible allocations as linear inequalities. Proves that prices prove every upper bound on a linear
+    function of them, and that the function attains its greatest value. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Repair Duality.
 Import ListNotations.
@@ -10,7 +10,7 @@ Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Hypothesis W : well_formed P.
 
-(** Tasks by user and class as a single sequence, and back *)
+(** Converts tasks by user and class to a single sequence, and back. *)
 Definition flat (f : nat -> nat -> Q) (j : nat) : Q := f (j / K)%nat (j mod K)%nat.
 Definition grid (z : nat -> Q) (n i : nat) : Q := z (n * K + i)%nat.
 Lemma grid_flat f n i : (i < K)%nat -> grid (flat f) n i = f n i.
@@ -81,7 +81,7 @@ Proof.
   - right. right. right. exists n. split; [apply in_seq; lia|]. rewrite H0. left. auto.
 Qed.
 
-(** ** The rows mean that an allocation is feasible. *)
+(** ** The rows are satisfied exactly by feasible allocations. *)
 Lemma sum_here n i f : (n < N)%nat -> (i < K)%nat -> sum N (fun m => sum K (fun j => here n i m j * f m j)) == f n i.
 Proof.
   intros Hn Hi. rewrite (sum_single N _ n); auto.
@@ -138,7 +138,7 @@ Proof.
     apply (limit_nonneg P W n T); auto.
 Qed.
 
-(** ** An inequality that follows from these rows, and from some others, gives prices. *)
+(** ** An inequality that follows from these rows, and from some other rows, gives prices. *)
 Definition paid (p : nat -> nat -> Q) (q : nat -> Q) : Q :=
   sum K (fun i => sum M (fun r => p i r * full P i r)) +
   sum N (fun n => match limit P n with Some T => q n * T | None => 0 end).
@@ -184,7 +184,7 @@ Lemma price_zero n i : price_of (fun _ _ => 0) (fun _ => 0) n i == 0.
 Proof. unfold price_of. rewrite sum_zero by (intros; ring). ring. Qed.
 
 Variable E : list row.
-(** s is the part that is not paid for, and t belongs to what no user may have. *)
+(** s is the part that no price pays for. t is the price of tasks that no user may have. *)
 Lemma follows_prices d : follows (possible ++ E) d -> exists p q s t e, are_prices p q /\
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= s n i /\ (~ gamma P n i == 0 -> t n i == 0)) /\
   follows E e /\
@@ -260,8 +260,8 @@ Proof.
     + rewrite paid_scale. simpl. rewrite B. ring.
 Qed.
 
-(** Strong duality. If the sum of a_ni y_ni is at most v for every feasible y that also keeps the other rows, then
-    prices prove it, together with an inequality that follows from the other rows. *)
+(** Strong duality. Suppose that the sum of a_ni y_ni is at most v for every feasible y that also satisfies the other
+    rows. Then prices prove this bound, together with an inequality that follows from the other rows. *)
 Definition keeps (y : allocation) : Prop := solves (N * K) (flat y) E.
 Definition sum_of (a : nat -> nat -> Q) (y : allocation) : Q := sum N (fun n => sum K (fun i => a n i * y n i)).
 Lemma sum_of_flat a z : at_point (N * K) (flat a) z == sum_of a (grid z).

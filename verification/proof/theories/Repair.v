@@ -1,4 +1,4 @@
-(** Facts about problems, and the proof that the repair of any allocation is feasible. *)
+(** Proves facts about problems, and that the repair of any allocation is feasible. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic.
 Open Scope Q_scope.
@@ -34,7 +34,7 @@ Proof.
   - apply (demand_nonneg P W); auto.
 Qed.
 
-(** n alone on a class: its tasks fit in every row, and leave nothing of one of them. *)
+(** The tasks of n alone on a class fit in every row, and use up at least one row. *)
 Lemma gamma_fits n i r : (n < N)%nat -> (i < K)%nat -> (r < M)%nat ->
   gamma P n i * takes P n i r <= full P i r.
 Proof.
@@ -63,7 +63,7 @@ Proof.
     + destruct A as [_ [(r & Hr & D & A)|[? _]]]; [|discriminate]. exists r. repeat split; auto.
       rewrite <- A. apply Qmult_lt_0_compat; auto.
 Qed.
-(** A user that can run on a class takes nothing of a row of capacity 0. *)
+(** A user that can run on a class takes nothing of a row with the capacity 0. *)
 Lemma empty_row n i r : (n < N)%nat -> (i < K)%nat -> (r < M)%nat -> 0 < gamma P n i -> full P i r == 0 ->
   takes P n i r == 0.
 Proof.
@@ -87,7 +87,7 @@ Proof. apply lt_iff. Qed.
 Lemma inactive_zero n : (n < N)%nat -> active P n = false -> g P n == 0.
 Proof. unfold active. intros Hn H. bools. pose proof (g_nonneg n Hn). lra. Qed.
 
-(** At most gamma on every class, and at most the limit in total, give at most g in total. *)
+(** If tasks are at most gamma on every class and at most the limit in total, they are at most g in total. *)
 Lemma at_most_alone y n i : feasible P y -> (n < N)%nat -> (i < K)%nat -> y n i <= gamma P n i.
 Proof.
   intros F Hn Hi. pose proof (gamma_nonneg n i Hn Hi). pose proof (f_nonneg P y F n i Hn Hi).

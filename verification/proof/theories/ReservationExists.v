@@ -1,4 +1,5 @@
-(** Greedy always has a run. So statements about all its runs are not empty. *)
+(** Proves that greedy always has a run. So a statement about all runs of greedy is a statement about at least one
+    run. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy TheoremA TheoremC.
@@ -10,13 +11,14 @@ Variable R : reservation.
 Hypothesis W : well_formed R.
 Notation J := (types R). Notation M := (rows R).
 
-(** A type without demand would fit on a server without end. If configurations are listed, that cannot happen. *)
+(** If a type had no demand, infinitely many of its jobs would fit on a server. This cannot happen if configurations are
+    listed. *)
 Definition types_demand : Prop := match listed R with
   | Some _ => True
   | None => forall j, (j < J)%nat -> exists r, (r < M)%nat /\ 0 < size R j r end.
 Hypothesis D : types_demand.
 
-(** * The order of configurations is total, and each server has finitely many. *)
+(** * The order of configurations is total, and a server has finitely many configurations. *)
 Lemma before_dec k k' : before R k k' \/ ~ before R k k'.
 Proof.
   unfold before. destruct (Q_dec (worth R (reward R) k) (worth R (reward R) k')) as [[L|L]|E].
@@ -155,7 +157,7 @@ Proof.
   destruct (Has k' Gk) as (c & Ic & E). apply (N c Ic); [eapply As; eauto|eapply before_as_held; eauto].
 Qed.
 
-(** If an open type fits, the first configuration is not empty. *)
+(** If a job of an open type fits, the first configuration is not empty. *)
 Lemma first_holds s open k j : first R s open k -> (j < J)%nat -> open j = true -> fits R s (single j) ->
   exists i, (i < J)%nat /\ (0 < k i)%Z.
 Proof.

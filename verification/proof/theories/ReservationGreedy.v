@@ -1,15 +1,17 @@
-(** A replay of greedy: the steps that are stated are the ones that greedy takes. *)
+(** Replays greedy, and proves that the stated steps are the steps that greedy takes. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** Why a configuration is the first of the open types. One tree shows that no configuration is worth more; it is
-    about all types, and closed ones are worth nothing. A second tree shows that none of the same worth has more jobs
-    of the first type in which they differ. If configurations are listed, all of them are compared instead. *)
+(** The proof that a configuration is the first one of the open types. It has two trees. The first tree proves that no
+    configuration is worth more. It is about all types, and closed types are worth nothing. The second tree is about
+    configurations of the same worth. It proves that none of them has more jobs of the first type in which they differ.
+    If configurations are listed, all of them are compared instead. *)
 Inductive first_proof := Trees (g : nat -> Q) (unit : Q) (by_value by_order : tree) | First_listed.
 
-(** In the first of n types from j on in which they differ, [most] is less than k; or they do not differ. *)
+(** Compares [most] and k in n types from j on. In the first type in which they differ, [most] is less than k, or they
+    do not differ. *)
 Fixpoint not_greater (n j : nat) (most : nat -> option Z) (k : configuration) : bool :=
   match n with
   | O => true
@@ -17,7 +19,7 @@ Fixpoint not_greater (n j : nat) (most : nat -> option Z) (k : configuration) : 
            | Some a => if Z.ltb a (k j) then true else Z.eqb a (k j) && not_greater n (S j) most k
            | None => false end
   end.
-(** k is greater than k' in the first of these types in which they differ. *)
+(** In the first of these types in which they differ, k is greater than k'. *)
 Fixpoint greater (n j : nat) (k k' : configuration) : bool :=
   match n with
   | O => false
@@ -38,7 +40,7 @@ Proof.
     intros h b Hh. apply B. lia.
 Qed.
 
-(** A configuration that is greater than k stays so with more jobs. *)
+(** If a configuration is greater than k, it stays greater with more jobs. *)
 Lemma greater_more n : forall j c k k' i, (forall h, (j <= h < j + n)%nat -> (k' h <= c h)%Z) ->
   (j <= i < j + n)%nat -> (k i < k' i)%Z -> (forall h, (h < i)%nat -> k' h = k h) -> greater n j c k = true.
 Proof.
@@ -127,7 +129,7 @@ Proof.
   intros Hj. unfold check_out, runs_out. rewrite andb_true_iff, le_iff, Z.ltb_lt, mul_eq. tauto.
 Qed.
 
-(** t is the smallest number of servers after which a type has run out, and j is the lowest of these types. *)
+(** t is the smallest number of servers after which no job of some type is left, and j is the lowest such type. *)
 Definition check_exhausts (left : nat -> Q) (k : configuration) (n t : Q) (j : nat) : bool :=
   Nat.ltb j J && check_possible A t && le 0 t && le t n && check_out left k t j &&
   all J (fun h => if Nat.ltb h j then negb (check_out left k t h) else true) &&

@@ -1,11 +1,11 @@
-(** The optimum, enclosed by a plan and a bound from prices. *)
+(** Encloses the optimum between the reward of a plan and a bound that prices prove. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** Why no configuration is worth more than a bound: a branch tree, with the units of the resources and of the
-    profits; or a comparison with all listed configurations. *)
+(** The proof that no configuration is worth more than a bound. It is a branch tree with the units of the resources and
+    of the profits, or a comparison with all listed configurations. *)
 Inductive pricing := Tree (g : nat -> Q) (unit : Q) (t : tree) | All_listed.
 
 Section On.
@@ -76,7 +76,8 @@ Definition check_prices (alpha beta price : nat -> Q) (p : nat -> pricing) : boo
   all S (fun s => le 0 (price s) && check_pricing s beta (price s) (p s)).
 Definition total_price (alpha price : nat -> Q) : Q :=
   add (rsum J (fun j => mul (alpha j) (jobs A j))) (rsum S (fun s => mul (price s) (portion A s))).
-(** With whole jobs, rewards are multiples of a unit, so the bound is rounded down to one. *)
+(** If jobs are whole, every reward is a multiple of a unit. The bound is then rounded down to a multiple of this
+    unit. *)
 Definition check_bound (alpha beta price : nat -> Q) (p : nat -> pricing) (unit v : Q) : bool :=
   check_prices alpha beta price p &&
   if whole A
@@ -165,7 +166,7 @@ Proof.
     + rewrite <- (sum_ext (parts X) _ _ (fun t _ => mul_eq _ _)). auto.
 Qed.
 
-(** The evidence that the optimum is between the earnings of this plan and the bound of these prices *)
+(** The evidence that the optimum is between the reward of this plan and the bound of these prices *)
 Record optimum := {
   plan : assignment; served : nat -> Q; reached : Q;
   on_load : nat -> Q; on_slot : nat -> Q; on_server : nat -> Q; proofs : nat -> pricing; at_most : Q }.

@@ -1,23 +1,23 @@
-(** Ratio certificates: the earnings of greedy, an interval for the optimum, and their ratio. *)
+(** Decides ratio certificates: the reward of greedy, an interval that contains the optimum, and the ratio of both. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** The statement about one amount: the steps of greedy and its reward, and the optimum *)
+(** The statement about the fluid model or about whole servers: the steps and the reward of greedy, and the optimum *)
 Record account := { steps : list stated; reward_of_greedy : Q; optimum_of : optimum }.
 
 Record certificate := {
   of_fluid : account;
-  ratio : option Q;                       (* None: nothing can be earned *)
+  ratio : option Q;                       (* None: no plan earns a positive reward *)
   of_whole : option (account * Q) }.      (* with the unit of the rewards *)
 
 Section On.
 Variable R : reservation.
 Notation J := (types R). Notation M := (rows R).
 
-(** * What a certificate claims *)
+(** * The claims of a certificate *)
 Definition account_holds (A : amount) (a : account) : Prop :=
   greedy_earns R A (reward_of_greedy a) /\
   the_optimum_is_between R A (reached (optimum_of a)) (at_most (optimum_of a)).

@@ -1,5 +1,5 @@
-(** Greedy's run depends only on the values of its data, and is unique. So the earnings of greedy are a single
-    number. *)
+(** Proves that the run of greedy is unique, and depends only on the values of its data. So the reward of greedy is a
+    single number. *)
 From Coq Require Import QArith Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation.
 Import ListNotations.
@@ -9,7 +9,7 @@ Section On.
 Variable R : reservation.
 Notation J := (types R). Notation M := (rows R).
 
-(** * Functions that are equal for all types *)
+(** * Functions with equal values for all types *)
 Definition as_open (open open' : nat -> bool) : Prop := forall j, (j < J)%nat -> open j = open' j.
 Definition as_much (left left' : nat -> Q) : Prop := forall j, (j < J)%nat -> left j == left' j.
 Definition as_held (k k' : configuration) : Prop := forall j, (j < J)%nat -> k j = k' j.
@@ -82,7 +82,7 @@ Proof.
     exists (st ++ st3), l3. split; auto. eapply next; eauto.
 Qed.
 
-(** * The first configuration is unique, and so is the run. *)
+(** * The first configuration and the run are unique. *)
 Lemma first_difference (k k' : configuration) n :
   (forall j, (j < n)%nat -> k j = k' j) \/
   exists j, (j < n)%nat /\ k j <> k' j /\ forall h, (h < j)%nat -> k h = k' h.
@@ -121,7 +121,7 @@ Proof.
   - intros r Hr. eapply Qle_trans; [|apply (F r Hr)]. apply sum_le. intros j Hj.
     apply prod_le_l; [|apply (size_nonneg R W); auto]. rewrite <- Zle_Qle. apply L; auto.
 Qed.
-(** If a configuration holds jobs of an open type, one job of that type alone fits. *)
+(** If a configuration has jobs of an open type, one job of this type alone fits. *)
 Lemma fits_single s open k j : first R s open k -> (j < J)%nat -> (0 < k j)%Z ->
   open j = true /\ fits R s (single j).
 Proof.

@@ -1,4 +1,4 @@
-(** Branch trees, and what they prove about all configurations that fit on a server. *)
+(** Defines branch trees, and proves what they say about all configurations that fit on a server. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation.
 Import ListNotations.
@@ -8,7 +8,7 @@ Open Scope Q_scope.
     from those with fewer. *)
 Inductive tree := Leaf (m : nat -> Q) | Split (j : nat) (at_ : Z) (from below : tree).
 
-(** * Tables of values, so that these are not computed again *)
+(** * Tables of values, which avoid that values are computed again *)
 Definition memo {T} (n : nat) (f : nat -> T) : nat -> T :=
   let l := map f (seq 0 n) in fun k => match nth_error l k with Some v => v | None => f k end.
 Lemma memo_eq {T} n (f : nat -> T) k : memo n f k = f k.
@@ -54,8 +54,8 @@ Proof.
     unfold multiple in Hn. bools. rewrite mul_eq in Hn.
     exists (z + down u (b n) * k n)%Z. rewrite inject_Z_plus, inject_Z_mult, E, Hn at 1. ring.
 Qed.
-(** A multiple of a unit that is at most v is at most [most], if v rounded down to a multiple is at most [most]
-    rounded down. *)
+(** If v rounded down to a multiple of the unit is at most [most] rounded down, a multiple of the unit that is at most v
+    is at most [most]. *)
 Lemma multiple_le u n b (k : nat -> Z) v most : 0 < u -> (forall j, (j < n)%nat -> multiple u (b j) = true) ->
   sum n (fun j => b j * inject_Z (k j)) <= v -> (down u v <= down u most)%Z ->
   sum n (fun j => b j * inject_Z (k j)) <= most.
@@ -92,19 +92,20 @@ Notation J := (types R). Notation M := (rows R).
 (** * The walk *)
 Section Tree.
 Variables (c : nat -> Q) (beta : nat -> Q).
-(** Whether a box is settled, given an upper bound on the worth of its configurations and on their jobs by type *)
+(** Whether a box is settled, given an upper bound on the worth of its configurations, and the largest number of jobs of
+    each type *)
 Variable accept : Q -> (nat -> option Z) -> bool.
 
 Definition left (lo : nat -> Z) (r : nat) : Q :=
   add (c r) (- rsum J (fun j => mul (size R j r) (inject_Z (lo j)))).
-(** The most jobs of type j that fit in addition to the lower bounds of all types *)
+(** The largest number of jobs of type j that fit in addition to the lower bounds of all types *)
 Definition corner (lo : nat -> Z) (up : nat -> option Z) (l : nat -> Q) (j : nat) : option Z :=
   match least M (size R j) l with
   | Some v => let a := (lo j + Qfloor v)%Z in
               Some (match up j with Some u => Z.min u a | None => a end)
   | None => up j
   end.
-(** With these multipliers, an upper bound on the worth of all configurations in the box *)
+(** The upper bound that these multipliers give for the worth of all configurations in the box *)
 Definition value (lo : nat -> Z) (most : nat -> option Z) (m : nat -> Q) : option Q :=
   match sum_of_all J (fun j =>
     let v := add (beta j) (- rsum M (fun r => mul (m r) (size R j r))) in
@@ -230,7 +231,8 @@ End Tree.
 
 (** * Capacities *)
 
-(** The capacity of row r, rounded down to a multiple of the unit of its demands. The same configurations fit. *)
+(** The capacity of row r, rounded down to a multiple of the unit of its demands. The same configurations fit as
+    before. *)
 Definition rounded (g : nat -> Q) (s r : nat) : Q := mul (g r) (inject_Z (down (g r) (room R s r))).
 
 Definition check_units (g : nat -> Q) : bool :=

@@ -1,19 +1,19 @@
-(** Worst-load certificates: greedy earns at least a fraction of the optimum, under any load. *)
+(** Decides worst-load certificates. They claim that greedy earns at least a fraction of the optimum under any load. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy ReservationRatio TheoremC TheoremCPools.
 Import ListNotations.
 Open Scope Q_scope.
 
-(** The prices of a claim about all loads under which types run out in one order *)
+(** The prices of one claim. The claim is about all loads under which types run out in one order. *)
 Record claim_prices := { c_load : nat -> Q; c_slot : nat -> Q; c_server : Q; c_proof : pricing }.
-(** The claim is settled whatever happens next ([Whatever]), or it continues with the type that runs out next
-    ([Next]). *)
+(** [Whatever]: the prices prove the claim for every order that starts like this. [Next]: the tree continues with the
+    type that runs out next. *)
 Inductive claim :=
 | Nothing
 | Whatever (p : claim_prices)
 | Next (p : claim_prices) (by_type : nat -> claim).
-(** The first configuration of a set of open types *)
+(** The first configuration of a set of open types, with its proof *)
 Record first_of := { f_open : nat -> bool; f_takes : configuration; f_why : first_proof }.
 
 Section On.
@@ -38,7 +38,7 @@ Definition check_prices_of (open : nat -> bool) (hist : list configuration) (p :
 
 Definition some_open (open : nat -> bool) : bool := any J open.
 
-(** [hist]: the first configurations up to this point, the latest one first *)
+(** [hist]: the first configurations so far, the latest one first *)
 Fixpoint check_claim_of (open : nat -> bool) (hist : list configuration) (c : claim) : bool :=
   match c with
   | Nothing => false
@@ -103,7 +103,7 @@ Proof. destruct W. constructor; auto. Qed.
 Variables (X : assignment) (Y : nat -> Q).
 Hypothesis V : serves L A X Y.
 
-(** The result of all steps so far: servers, and their configurations *)
+(** The state after some steps: servers, and their configurations *)
 Fixpoint spent_servers (H : list (Q * configuration)) : Q := match H with [] => 0 | (t, _) :: H => t + spent_servers H end.
 Fixpoint spent_on (j : nat) (H : list (Q * configuration)) : Q :=
   match H with [] => 0 | (t, k) :: H => t * inject_Z (k j) + spent_on j H end.
@@ -129,7 +129,7 @@ Proof.
   rewrite (sf_jobs _ _ _ _ S j Hj). ring.
 Qed.
 
-(** The prices of a claim give an upper bound for every plan. *)
+(** The prices of a claim give an upper bound on the reward of every plan. *)
 Lemma claim_bounds open left n H p : so_far open left n H -> 0 <= n ->
   check_prices_of open (map snd H) p = true -> part * earns L Y <= gain L rho left + n * c_server p.
 Proof.
@@ -142,7 +142,7 @@ Proof.
     apply andb_true_iff in C. destruct C as [C D]. apply andb_true_iff in C. destruct C as [C0 C1].
     apply le_iff in C0, C1, D. rewrite mul_eq, add_eq in D. repeat split; auto.
     intros O. rewrite O in Z. apply eqq_iff. auto. }
-  (* a bound by prices for another problem: each reward is multiplied by [part] *)
+  (* The bound of the prices for another problem, in which each reward is multiplied by [part] *)
   set (Rp := {| types := J; rows := rows R; pools := pools R; size := size R; room := room R; listed := listed R;
     reward := fun j => part * reward R j; load := rho; servers := servers R |}).
   assert (Vp : serves Rp (fluid Rp) X Y).
@@ -186,7 +186,7 @@ Proof.
   pose proof (prod_le _ _ _ P1 Y0). lra.
 Qed.
 
-(** If no type is open, everything is served. *)
+(** If no type is open, greedy has served every job. *)
 Lemma none_open open left n steps o l : fills L A 0 open left n steps o l -> on_the_way L open left -> 0 <= n ->
   some_open open = false -> part * earns L Y <= gain L rho l.
 Proof.
@@ -195,7 +195,7 @@ Proof.
   specialize (Le j Hj O). assert (some_open open = true) by (apply any_iff; eauto). congruence.
 Qed.
 
-(** A lower bound on the earnings of every server while a type is open *)
+(** A lower bound on the reward of every server while a type is open *)
 Lemma floor_earned v open left n steps o l : fills L A 0 open left n steps o l -> on_the_way L open left -> 0 <= n ->
   (forall j, (j < J)%nat -> open j = true -> v <= reward R j * inject_Z (most j)) ->
   (forall j, (j < J)%nat -> l j == 0) \/ gain L rho left + n * v <= gain L rho l.
@@ -217,7 +217,7 @@ Qed.
 Lemma first_load s open k : first L s open k -> first R s open k.
 Proof. intros [F U N]. constructor; [exact F|exact U|exact N]. Qed.
 
-(** In whatever order the types run out *)
+(** For every order in which types run out *)
 Lemma claims_hold open left n steps o l : fills L A 0 open left n steps o l ->
   forall H c, so_far open left n H -> 0 <= n -> check_claim_of open (map snd H) c = true ->
   part * earns L Y <= gain L rho l.

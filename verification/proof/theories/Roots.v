@@ -1,10 +1,10 @@
-(** Alpha fairness if w / U^alpha need not be rational (docs/axioms.md, proportional fairness in rationals). The ends
-    of the intervals that enclose it are compared by their powers. *)
+(** Decides alpha fairness if w / U^alpha is not always rational (docs/axioms.md, proportional fairness in rationals).
+    Intervals enclose these numbers. The checker compares powers of the ends of the intervals. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Named Alpha Certificate.
 Open Scope Q_scope.
 
-(** The number w / U^(s/q) is the p with p^q U^s = w^q. It is between lo and hi. *)
+(** The number w / U^(s/q) is the p with p^q U^s = w^q. The number is between lo and hi. *)
 Definition encloses (s q : nat) (w U lo hi : Q) : Prop :=
   0 < lo /\ 0 < hi /\ power lo q * power U s <= power w q /\ power w q <= power hi q * power U s.
 
@@ -12,10 +12,11 @@ Section On.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
-(** Fair for alpha = s/q up to eps, in the first-order form. Every user has something. For all rationals that enclose
-    the numbers w / U^alpha, the sum of the gains is at most eps times the sum of w U^(1 - alpha). In the first sum
-    each gain is taken at the end that makes it least, in the second sum at the end that makes the sum largest. So the
-    inequality also holds for the numbers themselves, since such rationals approach them. *)
+(** The allocation is fair for alpha = s/q up to eps, in the first-order form. Every active user has a positive worth.
+    For all rational intervals that enclose the numbers w / U^alpha, the sum of the gains is at most eps times the sum
+    of w U^(1 - alpha). The first sum takes each gain at the end of the interval that makes it least. The second sum
+    takes the ends that make it largest. The inequality is then true of the numbers themselves, because such intervals
+    can be arbitrarily small. *)
 Definition alpha_fair_among (possible : allocation -> Prop) (u : nat -> nat -> Q) (s q : nat) (eps : Q) (x : allocation) : Prop :=
   (forall n, user P n -> 0 < value P u x n) /\
   forall lo hi, (forall n, user P n -> encloses s q (weight P n) (value P u x n) (lo n) (hi n)) ->
@@ -37,7 +38,7 @@ Definition check_ends (s q : nat) (up : bool) : bool :=
   all N (fun n => if is_active T n then
     let v := r_value V n in let level := rpower v s in let w := rpower (weight P n) q in
     eqq v (value_of P (r_u V) x n) && lt 0 v && lt 0 (r_low V n) && lt 0 (r_high V n) &&
-    (* long products, which are compared unreduced *)
+    (* These products are long, so they are compared unreduced. *)
     le (rpower (r_low V n) q * level) w && le w (rpower (r_high V n) q * level) else true) &&
   eqq (r_spent V) (rsum N (fun n => if is_active T n then mul (if up then r_high V n else r_low V n) (r_value V n) else 0)) &&
   lt 0 (r_spent V).
@@ -200,7 +201,7 @@ Proof.
 Qed.
 End On.
 
-(** Another statement of the same worths is equivalent. *)
+(** If the worths have other but equal values, the statement stays the same. *)
 Lemma alpha_ext P possible u v s q eps x : (forall n i, (n < users P)%nat -> (i < classes P)%nat -> u n i == v n i) ->
   alpha_fair_among P possible u s q eps x -> alpha_fair_among P possible v s q eps x.
 Proof.

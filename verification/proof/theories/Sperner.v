@@ -1,6 +1,7 @@
-(** Sperner's lemma in Kuhn's form. The points of a grid have labels. Each cell is cut into simplices by the orders in
-    which its coordinates grow, and some cell has all labels. The simplices and their faces with all labels except the
-    last are paired in two ways, and only one of these faces is on the border. *)
+(** Proves Sperner's lemma in Kuhn's form. The points of a grid have labels. Each cell is divided into simplices by the
+    orders in which its coordinates grow. Some cell has all labels. The proof considers faces that have all labels
+    except the last one. The simplices that have these faces are paired in two ways. Only one of these faces is on the
+    border. *)
 From Coq Require Import Arith Bool List Lia ListDec.
 Import ListNotations.
 
@@ -25,7 +26,7 @@ Proof.
   - rewrite F. auto.
   - simpl. rewrite IH. reflexivity.
 Qed.
-(** The elements that are paired with another element are even in number. *)
+(** If every element has another element as its partner, the number of elements is even. *)
 Lemma parity f m : forall l, (length l <= m)%nat -> NoDup l -> (forall a, In a l -> In (f a) l /\ f (f a) = a) ->
   Nat.even (length l) = Nat.even (length (filter (fun a => if eq_dec (f a) a then true else false) l)).
 Proof.
@@ -158,7 +159,7 @@ Proof.
     + destruct (NoDup_dec Nat.eq_dec s); auto.
 Qed.
 
-(** ** Within a simplex: the other door leaves out the vertex that has the same label *)
+(** ** Within a simplex, the other such face leaves out the vertex with the repeated label *)
 Definition other (b s : list nat) (k : nat) : nat :=
   match find (fun j => negb (Nat.eqb j k) && Nat.eqb (lab (vertex b s j)) (lab (vertex b s k))) (seq 0 (S n)) with
   | Some j => j | None => k end.
@@ -189,7 +190,7 @@ Proof.
     apply (labels_differ b s k); auto.
 Qed.
 
-(** ** Through a face: the simplex on its other side *)
+(** ** The simplex on the other side of a face *)
 Definition up (x : nat) (b : list nat) : list nat := map (fun c => nth c b 0 + (if Nat.eqb c x then 1 else 0)) (seq 0 n).
 Definition down (x : nat) (b : list nat) : list nat := map (fun c => nth c b 0 - (if Nat.eqb c x then 1 else 0)) (seq 0 n).
 Definition swap (k : nat) (s : list nat) : list nat := firstn k s ++ nth (S k) s 0 :: nth k s 0 :: skipn (S (S k)) s.
@@ -342,7 +343,7 @@ Proof.
         rewrite skipn_app, (skipn_all2 A) by lia. replace (S (S k) - length A) with 2 by lia. simpl. symmetry. exact Es.
 Qed.
 
-(** ** Only one face is on the border *)
+(** ** Only one such face is on the border *)
 Definition start : cell := (repeat 0 n, seq 0 n, n).
 Lemma firstn_seq j : j <= n -> firstn j (seq 0 n) = seq 0 j.
 Proof.
@@ -392,7 +393,7 @@ Proof.
       rewrite through_last in F. destruct (Nat.ltb_spec 0 (nth x b 0)) as [L|L]; [inversion F; lia|]. clear F.
       set (s := r ++ [x]) in *. set (v := fun j => vertex b s j).
       assert (Gr : forall j, on_grid (v j)) by (intros j; apply (vertex_grid _ _ _ _ V)).
-      (* x grows last *)
+      (* coordinate x grows last *)
       assert (Zx : forall j, j < n -> v j x = 0).
       { intros j Hj. unfold v, vertex. rewrite one_out; [lia|]. pose proof S1 as Lr. unfold s in Lr |- *. rewrite app_length in Lr. simpl in Lr.
         rewrite firstn_app. replace (j - length r) with 0 by lia. rewrite firstn_O, app_nil_r. intros I.

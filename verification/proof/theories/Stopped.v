@@ -1,5 +1,5 @@
-(** Work conservation if groups hold something back (docs/axioms.md): no user could run more tasks in the free
-    capacity, within what the groups above it leave. *)
+(** States and decides work conservation if groups keep capacity back (docs/axioms.md). No user could run more tasks in
+    the free capacity, within the limits and the kept capacity of the groups above it. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Answered Placed Certificate Groups.
 Open Scope Q_scope.
@@ -9,7 +9,7 @@ Variable P : problem.
 Variable G : grouping.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P). Notation V := (groups G).
 
-(** The tables of use, promises and amounts kept back *)
+(** The tables of use, promises and kept amounts *)
 Definition the_tables (x : allocation) : group_tables := {| t_use := use P G x; t_promise := promise G; t_kept_back := kept_for G;
   t_total := total P; t_above := above G; t_taken := fun _ => 0; t_owed := fun _ _ => 0 |}.
 Section Tables.
@@ -19,13 +19,13 @@ Definition root_use (r : nat) : Q :=
   add (rsum N (fun n => if on_top (group_of G n) then mul (tasks_of n) (base P n r) else 0))
       (rsum V (fun v => if on_top (parent G v) then larger (t_use H v r) (t_kept_back H v r) else 0)).
 Definition root_keeps (r : nat) : bool := any V (fun v => on_top (parent G v) && lt 0 (t_kept_back H v r)).
-(** The number of further tasks of n that a bound [mark] on resource r leaves. What is kept back for the groups below
-    and not used ([before]) is filled first. *)
+(** The number of further tasks of n that a bound [mark] on resource r leaves. Further tasks first use the unused
+    amounts that are kept back for the groups below ([before]). *)
 Definition leaves (mark used before : Q) (n r : nat) : Q := quo (add (larger 0 (sub mark used)) before) (base P n r).
 Definition is_shut (v : nat) : bool := never G && negb (priced G v).
-(** All bounds above n: limits; guarantees of groups that get nothing beyond them; and the capacity of the root, for
-    each resource of which something is kept back. A guarantee of 0, or one that names no resource that n asks for,
-    leaves nothing. *)
+(** All bounds above n: limits of groups; guarantees of groups that get nothing beyond them; and the capacity of the
+    root, for each resource of which an amount is kept back. A guarantee leaves nothing if it is 0, or if it names no
+    resource that n demands. *)
 Definition bounds_above (n : nat) : list Q :=
   flat_map (fun v => (if is_shut v && negb (t_names P H n v) then 0 :: nil else nil) ++
     flat_map (fun r => if t_asks P H n r then
@@ -36,12 +36,13 @@ Definition bounds_above (n : nat) : list Q :=
   flat_map (fun r => if t_asks P H n r && root_keeps r
     then leaves (t_total H r) (root_use r) (t_before H r V (t_above H n)) n r :: nil else nil) (seq 0 M).
 End Tables.
-(** No bound stops n before it has z more tasks. *)
+(** No bound prevents z more tasks of n. *)
 Definition not_stopped (x : allocation) (n : nat) (z : Q) : Prop := Forall (fun b => z <= b) (bounds_above (the_tables x) (tasks P x) n).
-(** The amount of a row that is free to n. On a class it is no more than the limits on classes leave there. *)
+(** The amount of a row that is free for n. On a class, it is at most the amount that the limits on classes leave. *)
 Definition free_to (held : nat -> bar -> Q) (sl : nat -> nat -> Q) (tk : nat -> nat -> nat -> Q) (n i r : nat) : Q :=
   match left_on P G held n i with Some q => smaller (sl i r) (mul q (tk n i r)) | None => sl i r end.
-(** The limits on classes leave n this many more tasks: k i on class i. Each limit counts all these tasks together. *)
+(** The limits on classes leave room for k i more tasks of n on each class i. Each limit counts all these tasks
+    together. *)
 Definition within_bars (x : allocation) (n : nat) (k : nat -> Q) : Prop :=
   forall b, In b (bars_on P G) -> below_bar G b n = true ->
     sum K (fun i => k i * b_takes b n i) <= larger 0 (b_most b - taken P G b x).
@@ -66,8 +67,9 @@ Definition check_stopped (m : Q) : bool :=
   users_all P T (fun n => le (least_room n) (- mul m (t_g T n))) && any N (fun n => is_active T n && eqq (least_room n) (- mul m (t_g T n))).
 Variable L : placing.
 Variable F : places.
-(** Whether [need] tasks of n fit on the first i classes, with at most [most] on each, within what the limits on
-    classes leave. The search tries all numbers of tasks on the last class, the largest first. *)
+(** Whether [need] tasks of n fit on the first i classes, with at most [most] tasks on each class, within the amounts
+    that the limits on classes leave. The search tries all numbers of tasks on the last class, the largest number
+    first. *)
 Section Fill.
 Variable n : nat.
 Variable most : nat -> Q.
@@ -307,7 +309,7 @@ Proof.
 Qed.
 Hypothesis Cl : forall s, (s < servers L)%nat -> (class_of L s < K)%nat.
 Hypothesis PS : check_places P T L F = true.
-(** The search is complete. *)
+(** The search is complete: if the tasks fit, it returns true. *)
 Lemma leave_in bl n j c l : In bl (leave n j c l) <-> exists q, In (fst bl, q) l /\ snd bl = sub q (mul c (b_takes (fst bl) n j)).
 Proof.
   unfold leave. rewrite in_map_iff. split.

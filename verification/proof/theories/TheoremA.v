@@ -1,7 +1,7 @@
-(** Theorem A (docs/theory.md, section 4): PS-DSF if resources are divided. On one class, given what every user has on
-    the others, exactly one point meets Theorem 1 of the paper. This file proves that there is at most one;
-    TheoremAWater.v proves that there is one. This file also states as [existence] that some allocation meets it on
-    all classes together; TheoremAClasses.v proves it. *)
+(** States Theorem A (docs/theory.md, section 4), which is about PS-DSF if resources are divided. If the tasks on all
+    other classes are given, exactly one point on a class meets Theorem 1 of the paper. This file proves that there is
+    at most one such point, and TheoremAWater.v proves that there is one. The definition [existence] says that some
+    allocation meets Theorem 1 on all classes together. TheoremAClasses.v proves it. *)
 From Coq Require Import QArith Qfield Arith Bool Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness.
 Open Scope Q_scope.
@@ -25,7 +25,7 @@ Record market_well_formed : Prop := {
   mw_limit : forall n T, (n < N)%nat -> m_limit P n = Some T -> 0 <= T;
   mw_gamma : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= m_gamma P n i }.
 
-(** gamma is determined by the resources: the scarcest of those that n demands on the class is used up. *)
+(** The resources determine gamma: a user with all of a class uses up the scarcest resource that it demands there. *)
 Definition gamma_of_resources : Prop :=
   forall n i, (n < N)%nat -> (i < K)%nat -> m_gamma P n i == 0 \/
     (forall r, (r < M)%nat -> m_gamma P n i * m_demand P n i r <= m_room P i r) /\
@@ -37,8 +37,8 @@ Definition elsewhere (x : nat -> nat -> Q) (i n : nat) : Q :=
 (** s_ni / w_n *)
 Definition level (x : nat -> nat -> Q) (i n : nat) : Q := all_tasks x n / (m_gamma P n i * m_weight P n).
 
-(** The conditions on class i: it gives no more than it has, nothing to a user that cannot run there, and no more to a
-    user than is missing to T_n. *)
+(** The conditions on class i. The class does not give more than it has. It gives nothing to a user that cannot run on
+    it. It gives a user no more tasks than the user lacks to T_n. *)
 Record feasible_on (i : nat) (x : nat -> nat -> Q) : Prop := {
   fo_nonneg : forall n, (n < N)%nat -> 0 <= x n i;
   fo_gamma : forall n, (n < N)%nat -> m_gamma P n i == 0 -> x n i == 0;
@@ -107,7 +107,8 @@ Hypothesis Same : forall n, (n < N)%nat -> elsewhere x i n == elsewhere y i n.
 Lemma scale_pos n : (n < N)%nat -> 0 < m_gamma P n i -> 0 < m_gamma P n i * m_weight P n.
 Proof. intros Hn G. apply Qmult_lt_0_compat; auto. apply (mw_weight W); auto. Qed.
 
-(** If a user has less in x than in y, some user has less in y than in x, and its level in y is lower still. *)
+(** If a user has less in x than in y, some user has less in y than in x. The level of that user in y is lower than the
+    level of the first user in x. *)
 Lemma somebody_lower n : (n < N)%nat -> x n i < y n i ->
   exists m, (m < N)%nat /\ y m i < x m i /\ level y i m < level x i n.
 Proof.
@@ -166,7 +167,7 @@ Proof.
 Qed.
 End On.
 
-(** Every problem has such an allocation, and it is rational (TheoremAClasses.v). *)
+(** Every problem has such an allocation, and its numbers are rational (TheoremAClasses.v). *)
 Definition existence : Prop :=
   forall P, market_well_formed P -> gamma_of_resources P -> exists x, ps_dsf P x.
 

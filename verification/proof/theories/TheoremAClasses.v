@@ -1,9 +1,9 @@
-(** Theorem A: PS-DSF on all classes together. Given what every user has, water filling proposes the point of every
-    class (TheoremAWater.v). If the proposals change nothing, every user has a bottleneck on every class. The proof
-    takes a grid of what users may have, and labels each of its points by an entry that grows. By Sperner.v some cell
-    has all labels, and in it hardly anything changes. All conditions are inequalities, joined by conjunction and
-    disjunction, so that a rational point meets them exactly (Closure.v). Continuity is not needed, since the point of
-    a class is unique (TheoremA.v). *)
+(** Proves Theorem A on all classes together. Given the tasks of every user, water filling proposes a point for every
+    class (TheoremAWater.v). If no proposal changes the tasks, every user has a bottleneck on every class. The proof
+    uses a grid over the tasks of users. The label of a grid point is an entry that the proposals would increase. By
+    Sperner.v some cell has all labels, and in this cell the proposals change almost nothing. All conditions are
+    conjunctions and disjunctions of inequalities, so a rational point meets them exactly (Closure.v). The proof needs
+    no continuity, because the point of a class is unique (TheoremA.v). *)
 From Coq Require Import QArith Qabs Qround Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic TheoremA TheoremAWater Duality Closure Sperner ExistsLevels.
 Import ListNotations.
@@ -41,7 +41,7 @@ Hypothesis Ga : gamma_of_resources P.
 Notation D := (N * K)%nat.
 Notation V := (D * S (S D))%nat.
 
-(** The tasks of n on each class: y on class i, and v elsewhere *)
+(** The tasks of n on each class: y on class i, and v on all other classes *)
 Definition mixed (i : nat) (v y : nat -> nat -> Q) (n h : nat) : Q := if Nat.eqb h i then y n h else v n h.
 Lemma meets_ext i x y : (i < K)%nat -> (forall n h, (n < N)%nat -> (h < K)%nat -> x n h == y n h) -> meets P i x -> meets P i y.
 Proof.
@@ -63,7 +63,8 @@ Qed.
 
 (** * The conditions as inequalities
 
-    The variables are what every user has, v, and 1 + D proposals of what every class would give. *)
+    The variables are the tasks v of every user, and 1 + D proposals. A proposal states the tasks that every class would
+    give. *)
 Definition at_ (n i : nat) : nat := (n * K + i)%nat.
 Definition of_copy (l a : nat) : nat := (D * S l + a)%nat.
 Definition base (z : nat -> Q) (n i : nat) : Q := z (at_ n i).
@@ -197,7 +198,7 @@ Proof.
         -- apply sat_all. intros m Hm. apply Al; auto.
 Qed.
 
-(** Proposal l would give no less of entry l, and the last proposal no more of any entry. *)
+(** Proposal l gives entry l no less than v, and the last proposal gives no entry more than v. *)
 Definition label_f (l : nat) : formula :=
   if Nat.eqb l D then all_of D (fun a => at_most (fun j => 1 * it (of_copy l a) j - 1 * it a j) 0)
   else at_most (fun j => 1 * it l j - 1 * it (of_copy l l) j) 0.
@@ -287,7 +288,8 @@ Variable f : list nat -> nat -> Q.
 Definition given (t : list nat) (n i : nat) : Q := point (nth (at_ n i) t 0%nat).
 Definition gives (t : list nat) (n i : nat) : Q := f t (at_ n i).
 Hypothesis Gives : forall t, In t (tuples D (seq 0 (S p))) -> forall i, (i < K)%nat -> meets P i (mixed i (given t) (gives t)).
-(** The label of a point: the first entry that is on the lower border, or that grows; D if there is none *)
+(** The label of a point is the first entry that is on the lower border or that the proposal increases. The label is D
+    if there is no such entry. *)
 Definition label_of (t : list nat) : nat :=
   match find (fun a => Nat.eqb (nth a t 0%nat) 0) (seq 0 D) with
   | Some a => a

@@ -1,5 +1,6 @@
-(** Theorem A on one class, the second half: water filling reaches a point that meets Theorem 1. The levels of all
-    users rise together. When a resource is full, every user that demands it stops, and has it as a bottleneck. *)
+(** Proves the second half of Theorem A on one class: water filling reaches a point that meets Theorem 1. The levels of
+    all users rise together. If a resource becomes full, every user that demands it stops, and the resource is its
+    bottleneck. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness TheoremA TheoremC.
 Import ListNotations.
@@ -65,7 +66,7 @@ Notation d := (fun n r => m_demand P n i r).
 Definition a_ (n : nat) : Q := elsewhere P x i n.
 Definition g_ (n : nat) : Q := m_gamma P n i * m_weight P n.
 Definition able (n : nat) : bool := lt 0 (m_gamma P n i).
-(** More tasks of n than fit *)
+(** A number of tasks of n that is larger than fits on the class *)
 Definition too_many (n : nat) : Q := 1 + sum M (fun r => m_room P i r / m_demand P n i r).
 Definition cap (n : nat) : Q :=
   match m_limit P n with
@@ -116,14 +117,14 @@ Proof.
   intros Hn L. unfold rise. destruct (able n) eqn:A; [|lra]. apply clamp_le; [apply cap_nonneg; auto|].
   pose proof (g_pos n Hn A) as G. pose proof (prod_le_l _ _ (g_ n) L). lra.
 Qed.
-(** A user that has some tasks has a level of at most t, *)
+(** If a user has some tasks, its level is at most t. *)
 Lemma rise_level n t : (n < N)%nat -> 0 < rise n t -> a_ n + rise n t <= g_ n * t.
 Proof.
   intros Hn R. unfold rise in *. destruct (able n); [|lra].
   destruct (clamp_cases (cap n) (g_ n * t - a_ n) (cap_nonneg n Hn)) as [[? E]|[(? & ? & E)|(? & ? & E)]];
     rewrite E in *; lra.
 Qed.
-(** and a user that is not at the cap has a level of at least t. *)
+(** If a user is not at its cap, its level is at least t. *)
 Lemma rise_or_cap n t : (n < N)%nat -> able n = true -> rise n t == cap n \/ g_ n * t <= a_ n + rise n t.
 Proof.
   intros Hn A. unfold rise. rewrite A.
@@ -169,7 +170,7 @@ Proof.
   - destruct (Side (cap n + a_ n)); [apply No; right; reflexivity|left; lra|right; lra].
 Qed.
 
-(** Loads take all values in between, since they are linear between their bends. *)
+(** Loads take all values between two loads, because they are linear between their breakpoints. *)
 Lemma between bends r : forall lo hi R, lo <= hi -> load_at r lo <= R -> R <= load_at r hi ->
   (forall n b, (n < N)%nat -> able n = true -> bend b n -> lo < b -> b < hi -> exists c, In c bends /\ b == c) ->
   exists t, lo <= t /\ t <= hi /\ load_at r t == R.
@@ -232,7 +233,7 @@ Proof.
 Qed.
 End Load.
 
-(** No user whose tasks fit is at a cap that only stands for more than fits. *)
+(** If the tasks of a user fit, the user is not at a cap that only stands for more tasks than fit. *)
 Lemma at_cap_has_all n v : (n < N)%nat -> able n = true -> v == cap n ->
   (forall r, (r < M)%nat -> v * m_demand P n i r <= m_room P i r) ->
   exists T, m_limit P n = Some T /\ T <= a_ n + v.
@@ -463,7 +464,7 @@ Proof.
         apply Qle_shift_div_l; auto.
 Qed.
 
-(** Exactly one point: any other that agrees with it on the other classes is the same. *)
+(** There is exactly one point: any other point with the same tasks on the other classes is equal to it. *)
 Corollary exactly_one_point_on_a_class : exists v, meets P i (on_class v) /\
   forall y, meets P i y -> (forall n, (n < N)%nat -> elsewhere P y i n == elsewhere P x i n) ->
   forall n, (n < N)%nat -> y n i == v n.

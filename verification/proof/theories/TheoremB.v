@@ -1,9 +1,9 @@
-(** Theorem B (docs/theory.md, section 4): if the time of the servers is shared, PS-DSF is strategy-proof in bundles.
-    Suppose a user misreports its demand (the same on all classes), its tasks or its classes, and then receives the
-    bundles that it declared. It never runs more of its true tasks.
+(** Proves Theorem B (docs/theory.md, section 4): if the time of the servers is shared, PS-DSF is strategy-proof in
+    bundles. Suppose that a user misreports its demand (the same on all classes), its number of tasks or its classes,
+    and then receives the bundles that it declared. It never runs more of its true tasks than with the truth.
 
-    The allocation is given by its prices. The conditions below are those of Karush, Kuhn and Tucker for the maximum
-    of the sum of w_n log x_n within the time of the classes and x_n <= T_n. The theory defines the allocation by that
+    Prices define the allocation. The conditions below are the conditions of Karush, Kuhn and Tucker for the maximum of
+    the sum of w_n log x_n, within the time of the classes and x_n <= T_n. The theory defines the allocation by this
     maximum (Fact 5). *)
 From Coq Require Import QArith Qfield Arith Bool Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness TheoremA.
@@ -17,10 +17,10 @@ Record declared := {
   of_limit : nat -> option Q;           (* T_n; None: unlimited *)
   of_gamma : nat -> nat -> Q }.         (* tasks of n with all of class i; 0 if n cannot run there *)
 
-(** n has the fraction z n i of the time of class i. *)
+(** User n has the fraction z n i of the time of class i. *)
 Definition runs_tasks (D : declared) (z : nat -> nat -> Q) (n : nat) : Q := sum K (fun i => z n i * of_gamma D n i).
 
-(** p i is the price of the time of class i. q n is the price of a task of n where it is cheapest. *)
+(** p i is the price of the time of class i. q n is the price of a task of n on its cheapest class. *)
 Record priced (D : declared) (z : nat -> nat -> Q) (p q : nat -> Q) : Prop := {
   t_time : forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= z n i;
   t_gamma : forall n i, (n < N)%nat -> (i < K)%nat -> of_gamma D n i == 0 -> z n i == 0;
@@ -42,8 +42,8 @@ Definition proper (D : declared) : Prop :=
   (forall n, (n < N)%nat -> 0 < of_weight D n) /\
   (forall n i, (n < N)%nat -> (i < K)%nat -> 0 <= of_gamma D n i).
 
-(** The axiom: a class where an unsatisfied user may run is full, and no user that has some of it has a higher level
-    x_n/(gamma_ni w_n) than that user. Levels are compared without division. *)
+(** The axiom. A class where an unsatisfied user may run is full. No user that has some of the class has a higher level
+    x_n/(gamma_ni w_n) than this user. Levels are compared without division. *)
 Definition satisfied_user (D : declared) (z : nat -> nat -> Q) (n : nat) : Prop :=
   exists T, of_limit D n = Some T /\ runs_tasks D z n == T.
 Theorem meets_theorem_2 D z : proper D -> ps_dsf_tdm D z ->
@@ -87,7 +87,7 @@ Variables (z z' : nat -> nat -> Q) (p q p' q' : nat -> Q).
 Hypotheses (E : priced D z p q) (E' : priced D' z' p' q').
 
 Definition cheaper (i : nat) : bool := lt (p' i) (p i).
-(** The holdings of a user on classes that became cheaper, valued at the old prices *)
+(** The value of a user's holdings on the classes that became cheaper, at the old prices *)
 Definition worth_of (y : nat -> nat -> Q) (n : nat) : Q := sum K (fun i => if cheaper i then p i * y n i else 0).
 
 Lemma gamma_pos n i : (n < N)%nat -> (i < K)%nat -> 0 < z n i -> 0 < of_gamma D n i.
@@ -109,7 +109,7 @@ Proof.
   intros Hn. apply sum_nonneg. intros i Hi. apply prod_nonneg; [apply (t_time _ _ _ _ E')|apply G']; auto.
 Qed.
 
-(** The holdings of a user are worth its tasks. *)
+(** The value of a user's holdings is the value of its tasks. *)
 Lemma spent n : (n < N)%nat -> sum K (fun i => p i * z n i) == q n * runs_tasks D z n.
 Proof.
   intros Hn. unfold runs_tasks. rewrite <- sum_scale. apply sum_ext. intros i Hi.
@@ -128,7 +128,7 @@ Proof.
   pose proof (prod_nonneg _ _ (t_price _ _ _ _ E i Hi) (t_time _ _ _ _ E' n i Hn Hi)). destruct (cheaper i); lra.
 Qed.
 
-(** The others take at least as much of the cheaper classes as before. *)
+(** The other users take at least as much of the cheaper classes as before. *)
 Lemma others_take n : (n < N)%nat -> n <> l -> worth_of z n <= worth_of z' n.
 Proof.
   intros Hn Nl. destruct (any K (fun i => if cheaper i then lt 0 (z n i) else false)) eqn:A.
@@ -147,12 +147,12 @@ Proof.
   assert (Q : q' n < q n).
   { apply Qnot_le_lt. intros L. pose proof (prod_le _ _ (of_gamma D n i0) L). lra. }
   pose proof (t_task _ _ _ _ E' n Hn) as Q0.
-  (* n buys only there *)
+  (* n has time only on these classes *)
   assert (Only : forall i, (i < K)%nat -> 0 < z' n i -> cheaper i = true).
   { intros i Hi Z. pose proof (gamma_pos' n i Hn Hi Z) as P. pose proof (t_bought _ _ _ _ E' n i Hn Hi Z) as B.
     rewrite (Others n i Hn Hi Nl) in P, B. pose proof (t_cheapest _ _ _ _ E n i Hn Hi P).
     apply lt_iff. pose proof (Qmult_lt_compat_r _ _ _ P Q). lra. }
-  (* and it has no fewer tasks *)
+  (* and n has no fewer tasks *)
   assert (More : runs_tasks D z n <= runs_tasks D' z' n).
   { destruct (t_spent _ _ _ _ E' n i0 Hn H0) as [(T & ET & A')|S'].
     - rewrite (Others n i0 Hn H0 Nl). auto.
@@ -172,7 +172,7 @@ Proof.
   - assert (O : z' n i == 0) by lra. destruct (cheaper i); rewrite O; lra.
 Qed.
 
-(** So the liar's holdings of these classes are worth at most what they were. *)
+(** So the value of the liar's holdings of these classes is at most the value before. *)
 Lemma liar_takes : worth_of z' l <= worth_of z l.
 Proof.
   apply Qnot_lt_le. intros L.
@@ -237,7 +237,8 @@ End Lie.
 
 (** * Bundles *)
 
-(** The declared bundle, in units that hold one true task. Allocations do not depend on the size of a user's task. *)
+(** The declared bundle, in units that contain one true task. The allocation does not depend on the size of a task of a
+    user. *)
 Definition scaled (D : declared) (l : nat) (c : Q) : declared := {|
   of_weight := of_weight D;
   of_limit := fun n => if Nat.eqb n l then option_map (fun T => c * T) (of_limit D n) else of_limit D n;
@@ -287,7 +288,7 @@ Qed.
 
 Variable M : nat.                       (* resources *)
 
-(** The truth D and the declarations D' differ only in user l. Its true demand is d on all classes, and it declares
+(** The truth D and the declarations D' differ only in user l. The true demand of l is d on all classes, and l declares
     d'. Class i has the capacity [room i r]. *)
 Theorem strategy_proof_in_bundles (D D' : declared) (l : nat) (d d' : nat -> Q) (room : nat -> nat -> Q) :
   (l < N)%nat -> proper D -> proper D' ->

@@ -1,6 +1,7 @@
-(** Theorem B is sharp (docs/proofs.md): a user that may lie about each class separately can gain. The machines are
-    (2, 10) and (2, 1), and the true demands (1, 0) and (0, 1). The truth gives user 0 two tasks. If it declares (10,
-    0) on the second machine, its bundles run 29/10, and no lie gives it more. *)
+(** Proves that Theorem B is sharp (docs/proofs.md): a user that may lie about each class separately can gain. The
+    machines have the capacities (2, 10) and (2, 1), and the true demands are (1, 0) and (0, 1). If user 0 tells the
+    truth, it has two tasks. If it declares (10, 0) on the second machine, it can run 29/10 tasks in its bundles. No lie
+    gives it more. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Market TheoremB Truthful.
 Open Scope Q_scope.
@@ -72,8 +73,8 @@ Proof.
   constructor; try reflexivity. intros n i r Hn Hi Hr Ne. each_pair; try reflexivity; congruence.
 Qed.
 
-(** The true tasks that user 0 can run with the bundles that an answer P' x' gives to it, which hold what it declared
-    on each class *)
+(** The true tasks that user 0 can run with the bundles of an answer P' x'. The bundles contain the demand that it
+    declared on each class. *)
 Definition runs_true (P' : problem) (x' : allocation) (y : nat -> Q) : Prop :=
   (forall i, (i < 2)%nat -> 0 <= y i) /\
   forall i r, (i < 2)%nat -> (r < 2)%nat -> y i * demand truth 0 i r <= x' 0%nat i * demand P' 0 i r.
@@ -85,7 +86,7 @@ Proof.
   split; [|reflexivity]. split; [intros i Hi|intros i r Hi Hr]; each_pair; numbers.
 Qed.
 
-(** No lie gives it more: whatever it declares, the other user gets at least 11/20 of the time. *)
+(** No lie gives user 0 more. Whatever it declares, the other user gets at least 11/20 of the time. *)
 Theorem no_lie_pays_more P' x' y : well_formed P' -> lie truth P' 0 ->
   (forall i, (i < 2)%nat -> stated P' 0 i = None) -> ps_dsf_answer P' x' -> runs_true P' x' y -> sum 2 y <= 29 # 10.
 Proof.

@@ -1,5 +1,5 @@
-(** Theorem C (docs/theory.md, section 6): on one pool, in the fluid limit, greedy earns at least the fraction 1 - (1
-    - 1/J)^J of what any plan earns. *)
+(** Proves Theorem C (docs/theory.md, section 6). On one pool, in the fluid limit, greedy earns at least the fraction 1
+    - (1 - 1/J)^J of the reward of any plan. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationRun.
 Import ListNotations.
@@ -43,7 +43,7 @@ Proof.
     pose proof (prod_le_l _ _ _ IHn Ha). lra.
 Qed.
 
-(** The geometric mean is at most the arithmetic one. *)
+(** The geometric mean is at most the arithmetic mean. *)
 Lemma means l : Forall (fun a => 0 <= a) l -> forall m, q (length l) * m == total l ->
   product l <= power m (length l).
 Proof.
@@ -72,7 +72,7 @@ Proof. induction l; simpl; [ring|]. rewrite IHl. ring. Qed.
 Lemma product_app l l' : product (l ++ l') == product l * product l'.
 Proof. induction l; simpl; [ring|]. rewrite IHl. ring. Qed.
 
-(** Fractions t_1, ..., t_P of a whole, where P is at most J *)
+(** t_1, ..., t_P are fractions of a whole, and P is at most J. *)
 Lemma parts_of_one l J : Forall (fun t => 0 <= t <= 1) l -> total l == 1 -> (length l <= J)%nat ->
   product (map (fun t => 1 - t) l) <= power (1 - 1 / q J) J.
 Proof.
@@ -230,7 +230,7 @@ Proof.
   destruct (Nat.eqb_spec (pool X t) 0); [lra|lia].
 Qed.
 
-(** The reward that greedy still has to earn to catch up with the plan *)
+(** The reward that is missing until greedy has earned the reward of the plan *)
 Definition behind (left : nat -> Q) : Q := earns R Y - earns R (fun j => jobs A j - left j).
 
 Record on_the_way (open : nat -> bool) (left : nat -> Q) : Prop := {
@@ -253,7 +253,7 @@ Proof.
   - rewrite (Cl j Hj O) in *. assert (0 <= reward R j * (jobs A j - Y j)) by (apply prod_nonneg; lra). lra.
 Qed.
 
-(** While these types are open, a server of greedy earns at least the rate of the reward that is still missing. *)
+(** While these types are open, a server of greedy earns at least the rate of the missing reward. *)
 Lemma rate open left k : on_the_way open left -> first R 0 open k -> behind left <= worth R (reward R) k.
 Proof.
   intros Way F.
@@ -294,7 +294,7 @@ Proof.
   assert (0 <= t * inject_Z (k j)); [|lra]. apply prod_nonneg; auto. change 0 with (inject_Z 0). rewrite <- Zle_Qle. auto.
 Qed.
 
-(** Servers that serve no more jobs than there are *)
+(** Servers with any configuration, if they serve no more jobs than there are *)
 Lemma behind_after open left k t : on_the_way open left -> first R 0 open k -> 0 <= t ->
   (forall j, (j < J)%nat -> t * inject_Z (k j) <= left j) ->
   behind (after left k t) <= behind left * (1 - t).
@@ -405,8 +405,8 @@ End On.
 
 (** * The theorem *)
 
-(** The product bound needs no linear programme. t_1, ..., t_P are the fractions of the servers that greedy's steps
-    use. *)
+(** The bound by a product, which needs no linear programme. t_1, ..., t_P are the fractions of the servers that the
+    steps of greedy use. *)
 Theorem greedy_earns_the_product R : well_formed R -> pools R = 1%nat ->
   forall steps left, greedy R (fluid R) steps left ->
   forall X Y, serves R (fluid R) X Y ->
@@ -417,7 +417,7 @@ Proof.
   rewrite map_map in B. lra.
 Qed.
 
-(** With P steps, and P is at most J *)
+(** The bound for P steps, where P is at most J *)
 Theorem greedy_earns_by_steps R : well_formed R -> pools R = 1%nat ->
   forall steps left, greedy R (fluid R) steps left ->
   (length steps <= types R)%nat /\
@@ -452,7 +452,8 @@ Proof.
   destruct (greedy_earns_by_steps R W One steps left G) as (L & B). apply (B (types R)) with (X := X); auto.
 Qed.
 
-(** That is at least 1 - 1/e: it is at least 1 - 1/E for every E that tends to e from below. *)
+(** This fraction is at least 1 - 1/e. The theorem says that it is at least 1 - 1/E for every E from a sequence that
+    tends to e from below. *)
 Theorem greedy_earns_one_minus_inverse_of_e R : well_formed R -> pools R = 1%nat ->
   forall n, greedy_earns_at_least R (fluid R) (1 - 1 / euler n).
 Proof.

@@ -1,5 +1,5 @@
-(** Several pools filled in a fixed order (docs/theory.md, section 6): greedy earns at least half of what any plan
-    earns, and on some instance no more than that. *)
+(** Proves a bound for several pools that are filled in a fixed order (docs/theory.md, section 6). Greedy earns at least
+    half of the reward of any plan, and on some instance exactly half. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy ReservationRatio TheoremC ReservationExists.
@@ -20,7 +20,7 @@ Qed.
 Lemma gain_add left l l' : gain left l' == gain left l + gain l l'.
 Proof. unfold gain, earns. rewrite <- sum_add. apply sum_ext. intros. ring. Qed.
 
-(** The earnings of servers that serve no more jobs than there are *)
+(** The reward of servers that serve no more jobs than there are *)
 Lemma gain_after left k t : (forall j, (j < J)%nat -> t * inject_Z (k j) <= left j) ->
   gain left (after left k t) == t * worth R (reward R) k.
 Proof.
@@ -32,7 +32,8 @@ Lemma first_most s open k c : first R s open k -> fits R s c -> uses R open c ->
   worth R (reward R) c <= worth R (reward R) k.
 Proof. intros F Fc U. apply Qnot_lt_le. intros L. apply (first_none R s open k F c Fc U). left. exact L. Qed.
 
-(** The smallest number of servers after which a type has run out: they serve no more jobs than there are. *)
+(** After the smallest number of servers at which a type runs out, the servers have served no more jobs than there
+    are. *)
 Lemma exhausts_leaves s open left k t j : on_the_way R open left -> first R s open k -> 0 <= t ->
   runs_out R left k t j -> (forall t' h, possible A t' -> t' < t -> ~ runs_out R left k t' h) ->
   (forall h, (h < J)%nat -> t * inject_Z (k h) <= left h) /\ on_the_way R (close open j) (after left k t).
@@ -58,8 +59,8 @@ Proof.
     eapply Qle_trans; [apply after_le; auto; apply Way; auto|apply Way; auto].
 Qed.
 
-(** On a pool, greedy earns at least what its servers would earn with any configuration of the types that stay
-    open. *)
+(** On a pool, greedy earns at least the reward that its servers would earn with any configuration of the types that
+    stay open. *)
 Lemma fills_earn s open left n steps o l : fills R A s open left n steps o l -> on_the_way R open left -> 0 <= n ->
   on_the_way R o l /\ part_of o open /\
   forall c, fits R s c -> uses R o c -> n * worth R (reward R) c <= gain left l.
@@ -107,7 +108,8 @@ Proof.
   apply Qinv_le_0_compat. apply sum_nonneg. intros h Hh. apply Qlt_le_weak, (servers_pos R W). auto.
 Qed.
 
-(** On all pools from s on, where w s is the rate of some configuration of the types that are open at the end *)
+(** The same bound on all pools from s on. w s is the reward of some configuration of the types that are open at the
+    end. *)
 Lemma greedy_earns_rates s open left steps l : greedy_from R A s open left steps l -> on_the_way R open left ->
   exists o, on_the_way R o l /\ part_of o open /\
   forall w, (forall h, (h < pools R)%nat -> exists c, fits R h c /\ uses R o c /\ w h <= worth R (reward R) c) ->
@@ -217,7 +219,8 @@ Proof.
   unfold gain in H. rewrite E. lra.
 Qed.
 
-(** * No larger fraction: the first pool runs either type, the second pool only the type that greedy runs first. *)
+(** * No larger fraction. In the example, the first pool runs either type, and the second pool runs only the type that
+    greedy runs first. *)
 Definition two_pools : reservation := {|
   types := 2; rows := 2; pools := 2;
   size := fun j r => match j, r with O, S _ => 0 | _, _ => 1 end;

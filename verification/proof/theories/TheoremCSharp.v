@@ -1,6 +1,6 @@
-(** Theorem C is sharp (docs/theory.md, section 6): with J types, no larger fraction than 1 - (1 - 1/J)^J can be
-    promised. On the instance of the theory greedy takes one type after another, although one job of each type on
-    every server would serve everything. *)
+(** Proves that Theorem C is sharp (docs/theory.md, section 6). For J types, greedy does not always earn a larger
+    fraction of a plan than 1 - (1 - 1/J)^J. On the instance of the theory, greedy takes one type after another, but one
+    job of each type on every server would serve all jobs. *)
 From Coq Require Import QArith Qround Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Checker Soundness Reservation ReservationTree ReservationOptimum ReservationRun
   ReservationGreedy ReservationRatio TheoremC.
@@ -122,7 +122,7 @@ Proof.
   rewrite E. clear E. pose proof qJ as QJ. pose proof q_J as Q2. pose proof a_nonneg as A0.
   assert (Inv : 0 <= / q (S J)) by (apply Qinv_le_0_compat; lra).
   destruct (Z_lt_le_dec 0 (k J)) as [P|P].
-  - (* one job of the last type, and so at most one job of each other type *)
+  - (* at most one job of the last type, and then at most one job of each other type *)
     assert (KJ : k J = 1%Z).
     { assert (k J < 2)%Z; [|lia]. apply Z.lt_nge. intros B. specialize (F2 i Hi). specialize (K i ltac:(lia)).
       apply int_nonneg in K. rewrite q_succ in F2. rewrite Zle_Qle in B. change (inject_Z 2) with 2 in B.
@@ -190,7 +190,7 @@ Proof.
         rewrite Zlt_Qlt in D. change (inject_Z 0) with 0 in D. lra.
 Qed.
 
-(** When only the last type is open, a server takes one job of it. *)
+(** If only the last type is open, a server takes one job of this type. *)
 Lemma first_last : first R 0 (open_from J) (single J).
 Proof.
   pose proof q_J as Q2. pose proof qJ as QJ.
@@ -369,7 +369,7 @@ Proof.
     + apply family_greedy. lia.
 Qed.
 
-(** So greedy earns the fraction r of every plan on every instance with J types if and only if r <= 1 - (1 -
+(** Greedy therefore earns the fraction r of every plan, on every instance with J types, if and only if r <= 1 - (1 -
     1/J)^J. *)
 Corollary the_infimum_over_all_instances J r : (1 <= J)%nat ->
   (forall R, well_formed R -> types R = J -> pools R = 1%nat -> greedy_earns_at_least R (fluid R) r) <->

@@ -1,6 +1,6 @@
-(** Strategy-proofness of time-shared PS-DSF (docs/theory.md, section 4, Theorem B), for problems and allocations as
-    Spec.v states them. Whatever answer a lie receives, a user with the same demand on all its classes cannot run more
-    of its true tasks in the bundles that it then receives. *)
+(** Proves that time-shared PS-DSF is strategy-proof (docs/theory.md, section 4, Theorem B), for problems and
+    allocations as Spec.v states them. The liar is a user with the same demand on all its classes. Whatever answer the
+    lie receives, the liar cannot run more of its true tasks in its bundles than with the truth. *)
 From Coq Require Import QArith Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Meaning Market Certificate Groups Judge Determined Duality
   Programme TheoremB.
@@ -13,7 +13,7 @@ Record ps_dsf_answer (P : problem) (x : allocation) : Prop := {
   a_timed : forall i, (i < classes P)%nat -> timed P i = true;
   a_fair : proportional P (fun _ _ => 1) 1 0 x }.
 
-(** ** Such an answer is in the market of TheoremB.v *)
+(** ** An answer of `ps-dsf-tdm` is the allocation of a market in TheoremB.v *)
 Section Priced.
 Variable P : problem.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
@@ -26,7 +26,7 @@ Proof. intros U. destruct (a_fair P x A) as [H _]. rewrite <- (value_of_tasks P 
 Lemma takes_time n i : (i < K)%nat -> takes P n i 0 = / gamma P n i.
 Proof. intros Hi. unfold takes. rewrite (a_timed P x A) by auto. reflexivity. Qed.
 
-(** If terms are ordered and their sums are equal, the terms are equal. *)
+(** If every term of one sum is at most the term of another sum, and the sums are equal, all terms are equal. *)
 Lemma sum_tight n f h : (forall k, (k < n)%nat -> f k <= h k) -> sum n h <= sum n f ->
   forall k, (k < n)%nat -> f k == h k.
 Proof.
@@ -93,7 +93,7 @@ Proof.
       each n <= pr i * / gamma P n i + q n).
     { intros n i Hn Hi G. specialize (Cost n i Hn Hi G). cbv beta in Cost. unfold price_of, grid in Cost.
       rewrite Row, E2 in Cost by auto. fold (pr i) in Cost. lra. }
-    (* The spending is paid for, term by term. *)
+    (* The prices are paid term by term. *)
     set (cost := fun n i => (pr i * / gamma P n i + q n) * x n i).
     assert (Le : forall n i, (n < N)%nat -> (i < K)%nat -> each n * x n i <= cost n i).
     { intros n i Hn Hi. pose proof (f_nonneg P x F n i Hn Hi) as X. unfold cost.
@@ -212,14 +212,14 @@ Record lie (P P' : problem) (l : nat) : Prop := {
   l_demand : forall n i r, (n < users P)%nat -> (i < classes P)%nat -> (r < resources P)%nat -> n <> l ->
     demand P' n i r == demand P n i r }.
 
-(** l demands d on every class that it may use, and the problem states no numbers of tasks for it instead of
+(** User l demands d on every class that it may use, and the problem states no numbers of tasks for l instead of
     demands. *)
 Definition demands (P : problem) (l : nat) (d : nat -> Q) : Prop := forall i, (i < classes P)%nat ->
   stated P l i = None /\
   (allowed P l i = true -> forall r, (r < resources P)%nat -> demand P l i r == d r).
 
-(** x' gives l bundles of d' on every class. With these it can run y_i tasks of d on class i, and at most T_l in
-    total. *)
+(** The allocation x' gives l bundles of d' on every class. With these bundles, l can run y_i tasks of d on class i, and
+    at most T_l tasks in total. *)
 Record runs_in_bundles (P : problem) (x' : allocation) (l : nat) (d d' y : nat -> Q) : Prop := {
   b_nonneg : forall i, (i < classes P)%nat -> 0 <= y i;
   b_can : forall i, (i < classes P)%nat -> gamma P l i == 0 -> y i == 0;
@@ -285,7 +285,7 @@ Qed.
 
 (** ** Theorems about certificates *)
 
-(** An allocation that is fair with a nonnegative margin is fair within 0. *)
+(** If an allocation is fair with a nonnegative margin, it is fair within 0. *)
 Lemma fair_enough P u m x : well_formed P -> 0 <= m -> proportional P u 1 (- m) x -> proportional P u 1 0 x.
 Proof.
   intros W M [H O]. split; auto. cbv zeta in *. intros y Y. specialize (O y Y).
@@ -341,8 +341,9 @@ Proof.
     unfold Qdiv in Le. lra.
 Qed.
 
-(** A claim that is enough: the answer is proportionally fair, or, if no user's tasks are limited, the axiom `ps-dsf`
-    holds. The margin, if there is one, must not be negative. *)
+(** A claim from which the theorem follows. The claim says that the answer is proportionally fair. If the tasks of no
+    user are limited, it may also say that the axiom `ps-dsf` holds. If the claim has a margin, the margin is not
+    negative. *)
 Definition shows_answer (P : problem) (st : statement) : bool :=
   all (classes P) (timed P) &&
   match says st with Some true => true | _ => false end &&

@@ -1,5 +1,6 @@
-(** The users that grow in hierarchical filling (docs/groups.md, section 9), and their rates, given what is held now
-    and which users may grow. All arithmetic is by [add], [mul], [sub] and [quo], which reduce their results. *)
+(** Defines the users that grow in hierarchical filling (docs/groups.md, section 9), and their rates. Both depend on the
+    amounts that nodes hold now, and on the users that may grow. All arithmetic uses [add], [mul], [sub] and [quo],
+    which reduce their results. *)
 From Coq Require Import QArith Qreduction Arith Bool List Lia.
 From Evenhand Require Import Spec Arithmetic Groups.
 Open Scope Q_scope.
@@ -9,7 +10,7 @@ Inductive node := Root | Team (v : nat) | One (n : nat).
 
 (** The data that do not change during the filling *)
 Record facts := {
-  line_of : nat -> list nat;                (* the groups above a user, its own group first *)
+  line_of : nat -> list nat;                (* the groups above a user, the lowest group first *)
   asked : nat -> nat -> Q;                  (* base demands, for resources that exist *)
   weight_of : node -> Q;                    (* the weight; 1 if it is 0 *)
   weighs_nothing : node -> bool;
@@ -18,14 +19,14 @@ Record facts := {
   pledged : nat -> nat -> option Q;             (* G_v, for resources that exist *)
   most_of : nat -> nat -> option Q;         (* the limit of a group *)
   whole : nat -> Q;                         (* C_r *)
-  whole_kept : nat -> bool;                 (* something of the resource is kept back *)
-  surplus : bool;                           (* a share counts only what exceeds the guarantee *)
+  whole_kept : nat -> bool;                 (* whether an amount of the resource is kept back *)
+  surplus : bool;                           (* whether a share counts only the use above the guarantee *)
   times : nat -> Q;                         (* multipliers *)
-  kin : nat -> nat;                         (* resources whose amounts are added up have the same number *)
-  over : node -> nat -> Q;                  (* the divisor of a share; ignored unless positive *)
+  kin : nat -> nat;                         (* a number; the amounts of resources with the same number are added up *)
+  over : node -> nat -> Q;                  (* the divisor of a share; it is ignored if it is 0 or less *)
   shut : bool;                              (* a group of weight 0 gets nothing beyond its guarantee *)
   all_tasks : nat -> option Q }.
-(** U and X: what nodes use, and what runs below them *)
+(** The amounts U that nodes use, and the amounts X of the tasks that run below them *)
 Record stock := { used : node -> nat -> Q; running : node -> nat -> Q }.
 
 Definition lsum (l : list Q) : Q := fold_right add 0 l.
@@ -55,7 +56,7 @@ Fixpoint upto (v : nat) (l : list nat) : list nat :=
   match l with nil => nil | w :: l => if Nat.eqb w v then nil else w :: upto v l end.
 Definition between (c : node) (n : nat) : list nat :=
   match c with Root => line_of F n | Team v => upto v (line_of F n) | One _ => nil end.
-(** More use by n is more use of c: no group between them has unused amounts that are kept back for it. *)
+(** If n uses more, c uses more: no group between them has unused amounts that are kept back for it. *)
 Definition grows (c : node) (n r : nat) : bool :=
   forallb (fun v => le (keep F v r) (used H (Team v) r)) (between c n).
 Definition asks_for (n r : nat) : bool := lt 0 (asked F n r).
@@ -65,9 +66,9 @@ Definition is_below (n : nat) (c : node) : bool :=
   forallb (fun r => if asks_for n r then match promised_to c r with
     | Some g => negb (le g (used H c r)) || negb (grows c n r) && lt 0 g | None => true end else true) (seq 0 M).
 
-(** [clear]: user n does not have all its tasks yet, and no node above it is at its limit of a resource that n would
-    use more of. No group above it has the weight 0, if such groups get nothing beyond their guarantee, unless n is
-    still below that guarantee. *)
+(** [clear]: user n does not have all its tasks yet, and no node above it is at its limit of a resource of which n would
+    use more. If groups of weight 0 get nothing beyond their guarantee, n is still below the guarantee of each such
+    group above it. *)
 Definition below_mark (c : node) (n r : nat) (mark : option Q) : bool :=
   match mark with Some q => negb (grows c n r && le q (used H c r)) | None => true end.
 Definition clear (t : nat -> Q) (n : nat) : bool :=
@@ -76,9 +77,9 @@ Definition clear (t : nat -> Q) (n : nat) : bool :=
     forallb (fun r => if asks_for n r then below_mark (Team v) n r (most_of F v r) else true) (seq 0 M)) (line_of F n) &&
   forallb (fun r => if asks_for n r && whole_kept F r then below_mark Root n r (Some (whole F r)) else true) (seq 0 M).
 
-(** A level is the largest of some terms. The terms of [Share] are shares, by family; those of [Below] compare use
-    with a guarantee. [Held] and [HeldBelow] compare what is held with the cluster, or with a guarantee. They serve
-    for children whose level does not rise. *)
+(** The level of a node is the largest of some terms. The terms of [Share] are shares, one for each family. The terms of
+    [Below] compare use with a guarantee. [Held] and [HeldBelow] compare held amounts with the cluster, or with a
+    guarantee. They decide between children whose level does not rise. *)
 Inductive level_kind := Share | Below | Held | HeldBelow.
 Definition extra (c : node) (r : nat) : Q :=
   sub (used H c r) (if surplus F then or0 (promised_to c r) else 0).
@@ -90,7 +91,7 @@ Definition value (k : level_kind) (c : node) (i : nat) : Q :=
   | Held => quo (running H c i) (mul (whole F i) (weight_of F c))
   | HeldBelow => quo (running H c i) (or0 (promised_to c i))
   end.
-(** How fast a term rises if tasks are added at these rates *)
+(** The rate at which a term rises if tasks are added at these rates *)
 Notation rates := (list (nat * Q)).
 Definition used_faster (l : rates) (c : node) (r : nat) : Q :=
   lsum (map (fun p => if grows c (fst p) r then mul (snd p) (asked F (fst p) r) else 0) l).
@@ -103,7 +104,7 @@ Definition faster (k : level_kind) (l : rates) (c : node) (i : nat) : Q :=
   | Held => quo (held_faster l i) (mul (whole F i) (weight_of F c))
   | HeldBelow => quo (held_faster l i) (or0 (promised_to c i))
   end.
-(** The terms of a level: those of resources that these users ask for, or that grow *)
+(** The terms of a level for resources that these users ask for, or whose terms grow *)
 Definition terms (k : level_kind) (l : rates) (asking : list nat) (c : node) : list nat :=
   filter (fun i => match k with
     | Share => lt 0 (over F c i)
@@ -111,22 +112,22 @@ Definition terms (k : level_kind) (l : rates) (asking : list nat) (c : node) : l
     | Held => lt 0 (whole F i) && lt 0 (held_faster l i)
     | HeldBelow => lt 0 (or0 (promised_to c i)) && lt 0 (held_faster l i)
     end) (seq 0 M).
-(** The largest term of c, or 0 if it has none, is not above that of d. *)
+(** The largest term of c is not above the largest term of d. If a node has no term, its largest term is 0. *)
 Definition no_higher (k : level_kind) (c : node) (of_c : list nat) (d : node) (of_d : list nat) : bool :=
   forallb (fun i => le (value k c i) 0 || existsb (fun j => le (value k c i) (value k d j)) of_d) of_c.
-(** The rate of the largest term. If several terms are the largest, the fastest of them *)
+(** The rate of the largest term. If several terms are the largest, it is the largest rate of these terms. *)
 Definition pace (k : level_kind) (l : rates) (c : node) (of_c : list nat) : Q :=
   fold_right larger 0 (map (faster k l c) (filter (fun i => forallb (fun j => le (value k c j) (value k c i)) of_c) of_c)).
 
-(** [of_node]: the users of S below k; [first]: those of them who are below its guarantee; [goes]: the users that grow
-    if k does *)
+(** [of_node]: the users of S below k. [first]: the users of [of_node] that are below the guarantee of k. [goes]: the
+    users that grow if k grows. *)
 Definition of_node (S : list nat) (k : node) : list nat := filter (under k) S.
 Definition first (S : list nat) (k : node) : list nat := filter (fun n => is_below n k) (of_node S k).
 Definition goes (S : list nat) (k : node) : list nat := if some_of (first S k) then first S k else of_node S k.
 Definition kind_of (S : list nat) (k : node) : level_kind := if some_of (first S k) then Below else Share.
 Definition line_kind (S : list nat) (k : node) : level_kind := if some_of (first S k) then HeldBelow else Held.
 Definition terms_of (S : list nat) (k : node) : list nat := terms (kind_of S k) nil (first S k) k.
-(** In the order of siblings, the key of k is not above that of j. *)
+(** Siblings are ordered by a key. The key of k is not above the key of j. *)
 Definition key_le (S : list nat) (k j : node) : bool :=
   match some_of (first S k), some_of (first S j) with
   | true, true => no_higher Below k (terms_of S k) j (terms_of S j)
@@ -178,7 +179,7 @@ Fixpoint runs_of (F : facts) (depth : nat) (t : nat -> Q) (c : node) (r : nat) :
   end.
 Definition holding (F : facts) (t : nat -> Q) : stock := {| used := in_use F (S V) t; running := runs_of F (S V) t |}.
 
-(** * The data that the rates depend on *)
+(** * The data that determine the rates *)
 Definition is_node (c : node) : Prop := match c with Root => True | Team v => (v < V)%nat | One n => (n < N)%nat end.
 Lemma kids_nodes p k : In k (kids p) -> is_node k.
 Proof.

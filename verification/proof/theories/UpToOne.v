@@ -1,4 +1,4 @@
-(** Envy-freeness up to one task. *)
+(** Decides envy-freeness up to one task. *)
 From Coq Require Import QArith Qround Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Envy Placed.
 Open Scope Q_scope.
@@ -11,7 +11,7 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Notation x := (t_x T).
 
 Definition check_all_whole : bool := all N (fun n => all K (fun i => is_whole (x n i))).
-(** The bundle of k with one task less on class j *)
+(** The bundle of k with one task fewer on class j *)
 Definition less (k j i : nat) : Q := if Nat.eqb i j then sub (x k i) 1 else x k i.
 Definition worth_by (a : nat -> Q) (n k : nat) : Q :=
   let s := quo (weight P n) (weight P k) in
@@ -25,7 +25,8 @@ Definition check_pair1 (d : Q) (quick : bool) (n k : nat) : bool :=
 Definition envy1_of (m : Q) (quick : bool) (n : nat) : bool :=
   let d := due T m n in
   has P n d || (let q := quick && check_rate P T h d n in all N (check_pair1 d q n)).
-(** No user has a margin below m. n has exactly m towards k, whichever task is removed from k. *)
+(** No user has a margin below m. User n has exactly the margin m towards k, whichever task is removed from the bundle
+    of k. *)
 Definition check_ef1 (m : Q) (n k : nat) : bool :=
   (let quick := check_held P T h in users_all P T (envy1_of m quick)) &&
   Nat.ltb n N && Nat.ltb k N && negb (Nat.eqb n k) && is_active T n && is_active T k &&

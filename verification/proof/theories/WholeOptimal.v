@@ -1,4 +1,4 @@
-(** Pareto optimality among whole tasks on single servers. *)
+(** Decides Pareto optimality among whole tasks on single servers. *)
 From Coq Require Import QArith Qreduction Qfield Arith ZArith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Placed UpToOne.
 Open Scope Q_scope.
@@ -10,7 +10,7 @@ Variable T : tables.
 Variable B : scope.
 Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 
-(** The gap is too small for an additional whole task of any user. *)
+(** The gap is so small that no user can have an additional whole task. *)
 Definition check_whole_prices (l : nat -> Q) (p : prices) (m : Q) : bool :=
   all N (fun n => if is_active T n then le 1 (mul (l n) (t_g T n)) else le 0 (l n)) &&
   sc_prices B (fun n => lt 0 (l n)) (fun n i => l n) p && check_all_whole P T &&

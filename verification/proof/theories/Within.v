@@ -1,5 +1,5 @@
-(** The allocations that are possible if groups have limits (docs/axioms.md, within limits of groups). Each limit is
-    one more row, over what the users below a group hold of a resource, or take on some classes. *)
+(** Defines the allocations that are possible if groups have limits (docs/axioms.md, within limits of groups). Each
+    limit is one more row, over the amounts of a resource that the users below a group hold, or take on some classes. *)
 From Coq Require Import QArith Qreduction Qfield Arith Bool List Lia Lqa Setoid.
 From Evenhand Require Import Spec Arithmetic Checker Repair Soundness Bundle Prices Certificate Groups.
 Open Scope Q_scope.
@@ -13,14 +13,14 @@ Notation N := (users P). Notation K := (classes P). Notation M := (resources P).
 Definition bars : list bar :=
   flat_map (fun v => flat_map (fun r => match ceiling G v r with
     | Some most => {| b_group := v; b_resource := r; b_most := most; b_takes := fun n _ => base P n r |} :: nil | None => nil end) (seq 0 M)) (seq 0 V) ++ bars_on P G.
-(** The allocations y that x is compared with. They keep every limit that x keeps. Of a limit that x exceeds, they
-    take no more than x does. *)
+(** The allocations y with which x is compared. They keep every limit that x keeps. If x exceeds a limit, they take no
+    more of it than x does. *)
 Definition within (x y : allocation) : Prop :=
   feasible P y /\ forall b, In b bars -> taken P G b y <= larger (b_most b) (taken P G b x).
 
 (** * Programs
 
-    A price vector holds the prices of limits as those of one additional class. *)
+    A price vector has the prices of limits as the prices of one additional class. *)
 Variable T : tables.
 Record limit_row := { place : nat; of_bar : bar; top : Q }.
 Section Rows.
@@ -36,7 +36,7 @@ Definition paid (l : list limit_row) (p : prices) : Q := fold_right (fun w s => 
 Definition bars_user (l : list limit_row) (n i : nat) : bool :=
   existsb (fun w => eqq (top w) 0 && below_bar G (of_bar w) n && lt 0 (b_takes (of_bar w) n i)) l.
 Section Scope.
-(** Whether a user needs no prices on classes from which a limit of 0 bars it *)
+(** Whether a user needs no prices on classes from which a limit of 0 bars the user *)
 Variable bare : bool.
 Definition scope_of (l : list limit_row) : scope := {|
   sc_prices := fun counted a p =>
@@ -48,7 +48,7 @@ Definition scope_of (l : list limit_row) : scope := {|
   sc_keeps := fun y => forallb (fun w => le (rtaken P G (of_bar w) y) (top w)) l;
   sc_open := fun n => any K (fun i => runs_on T n i && negb (bars_user l n i)) |}.
 End Scope.
-(** The scope in which the filling places tasks: within the limits on classes *)
+(** The scope of the filling: the allocations within the limits on classes *)
 Definition rows_on : list limit_row := rows_from b_most 0 (bars_on P G).
 Definition scope_on : scope := scope_of true rows_on.
 Definition scope_within : scope := scope_of false (rows_from (fun b => larger (b_most b) (rtaken P G b (t_x T))) 0 bars).
@@ -96,7 +96,7 @@ Proof.
   rewrite mul_eq. apply prod_nonneg; [exact C|apply bar_takes; auto].
 Qed.
 
-(** A user has no tasks where a limit of 0 bars it. *)
+(** If a limit of 0 bars a user from a class, the user has no tasks there. *)
 Lemma shut_zero l y n i : (n < N)%nat -> (i < K)%nat -> feasible P y ->
   (forall w, In w l -> In (of_bar w) bars /\ taken P G (of_bar w) y <= top w) -> bars_user l n i = true -> y n i == 0.
 Proof.
@@ -116,7 +116,7 @@ Proof.
   assert (0 < y n i * b_takes (of_bar w) n i) by (apply Qmult_lt_0_compat; auto). lra.
 Qed.
 
-(** Weak duality, including what is paid for limits *)
+(** Weak duality, with the payments for limits *)
 Section Right.
 Variable bare : bool.
 Variable f : bar -> Q.
@@ -172,7 +172,7 @@ Lemma bars_of_on b : In b (bars_on P G) -> In b bars.
 Proof. intros I. apply in_or_app. right. exact I. Qed.
 Theorem scope_on_right : right_scope P (placeable P G) scope_on.
 Proof. exact (scope_right true b_most (bars_on P G) bars_of_on). Qed.
-(** A user that may not have tasks has none. *)
+(** If the scope allows no tasks of a user, the user has no tasks. *)
 Lemma closed_none y n : placeable P G y -> (n < N)%nat -> sc_open scope_on n = false -> tasks P y n == 0.
 Proof.
   intros [Y Kp] Hn O. apply sum_zero. intros i Hi. destruct (runs_on T n i) eqn:Ro.
