@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 mapfile -t theories < <(sed -n 's|^theories/\(.*\)\.v$|\1|p' _CoqProject)
 words='Admitted|admit|give_up|Axioms?|Parameters?|Conjecture|bypass_check|Unset [A-Z][a-z]* Checking'
 if (cd theories && grep -nE "(^|[^A-Za-z_])($words)([^A-Za-z_]|\$)" "${theories[@]/%/.v}"); then
-  echo "assumptions: error: the words above assume something" >&2
+  echo "assumptions: error: the lines above have a word that admits or assumes a statement; prove the statement" >&2
   exit 1
 fi
 # A variable or hypothesis outside a section is an axiom.
@@ -16,7 +16,7 @@ for theory in "${theories[@]}"; do
     /^ *Section / { depth++ } /^ *End / { depth-- }
     /^ *(Variables?|Hypothes[ie]s|Context) / && depth < 1 { print file ":" NR ": " $0; bad = 1 }
     END { exit bad }' "theories/$theory.v" || {
-    echo "assumptions: error: a variable outside a section is an axiom" >&2
+    echo "assumptions: error: a variable or hypothesis outside a section is an axiom; move it into a section" >&2
     exit 1
   }
 done
@@ -34,7 +34,7 @@ done)
 } >build/assumptions.v
 said=$(coqc -Q theories Evenhand build/assumptions.v)
 if [[ $said != 'Closed under the global context' ]]; then
-  printf 'assumptions: error: not everything is proved:\n%s\n' "$said" >&2
+  printf 'assumptions: error: Coq reports theorems that depend on axioms:\n%s\n' "$said" >&2
   exit 1
 fi
 echo "assumptions: ${#proved[@]} theorems and lemmas, all closed under the global context"

@@ -106,10 +106,10 @@ def by_gain(all_):
             names = [one] if one else [n for n in all_.get(file, []) if f"{file}.{n}" not in named]
             for name in names:
                 if f"{file}.{name}" not in left:
-                    sys.exit(f"theorems: error: {file}.{name} is listed twice, or not there")
+                    sys.exit(f"theorems: error: {file}.{name} is listed twice or does not exist; correct GAINS")
                 left.remove(f"{file}.{name}")
             if not names:
-                sys.exit(f"theorems: error: there is no theorem in {file}")
+                sys.exit(f"theorems: error: {file} has no theorem; correct GAINS")
             # The list names single theorems, but not the remaining theorems of a file.
             shown = [f"`{one}`"] if one else []
             if parts and parts[-1][0] == file:
@@ -119,7 +119,7 @@ def by_gain(all_):
         part = lambda file, names: f"`{file}.v`" + (f" ({', '.join(names)})" if names else "")
         rows.append("- " + ", ".join(part(file, names) for file, names in parts) + f": {gain}")
     if left:
-        sys.exit("theorems: error: no line of theorems.py is about " + ", ".join(sorted(left)))
+        sys.exit("theorems: error: GAINS in theorems.py has no entry for " + ", ".join(sorted(left)))
     return "\n".join(rows)
 
 
@@ -134,11 +134,11 @@ def main():
         old = path.read_text()
         new, n = re.subn(r"(<!-- theorems -->\n).*?(\n<!-- end of theorems -->)", lambda m: m[1] + text + m[2], old, flags=re.S)
         if n != 1:
-            sys.exit(f"theorems: error: {path.name} has no place for them")
+            sys.exit(f"theorems: error: {path.name} has no marks for the list; add the two marks")
         if "--write" in sys.argv[1:]:
             path.write_text(new)
         elif new != old:
-            print(f"theorems: error: {path.name} does not list what is proved (theorems.py --write)", file=sys.stderr)
+            print(f"theorems: error: {path.name} has an outdated list of theorems; run theorems.py --write", file=sys.stderr)
             bad = True
     if bad:
         sys.exit(1)

@@ -20,8 +20,8 @@ if [[ ${1:-} == --write ]]; then
   gzip -9 -n -c "$made" >"$kept"
   echo "browser: $(stat -c %s "$made") bytes of JavaScript, $(stat -c %s "$kept") compressed, in $kept"
 elif ! gzip -d -c "$kept" 2>/dev/null | cmp -s - "$made"; then
-  echo "browser: error: crates/report/src/html/proof.js.gz is not what is made of the sources here (make -C verification/proof script):" >&2
-  echo "  there: $(gzip -d -c "$kept" 2>/dev/null | sed -n '/sha256/p;/sha256/q')" >&2
-  echo "  made:  $(sed -n '/sha256/p;/sha256/q' "$made")" >&2
+  echo "browser: error: crates/report/src/html/proof.js.gz was not built from these sources; run make -C verification/proof script:" >&2
+  echo "  file:    $(gzip -d -c "$kept" 2>/dev/null | sed -n '/sha256/p;/sha256/q')" >&2
+  echo "  sources: $(sed -n '/sha256/p;/sha256/q' "$made")" >&2
   exit 1
 fi

@@ -1,12 +1,13 @@
-// Zarith's primitives on the integers of JavaScript. An integer that fits 32 bits is a number, like OCaml's integers here, and any
-// other is a BigInt. So each value has a single form, and `===` compares values. js_of_ocaml cannot read BigInt literals.
+// Zarith's primitives on the integers of JavaScript. An integer of at most 32 bits is a number, like an integer of OCaml in
+// JavaScript. Any larger integer is a BigInt. Each value therefore has a single form, and `===` compares values. js_of_ocaml cannot
+// read BigInt literals.
 
 //Provides: z_0
 var z_0 = globalThis.BigInt(0);
 //Provides: z_1
 var z_1 = globalThis.BigInt(1);
 //Provides: z_exact
-//2^53: doubles represent all whole numbers below it exactly
+// 2^53. Doubles represent all whole numbers below 2^53 exactly.
 var z_exact = 9007199254740992;
 
 //Provides: z_big const
@@ -156,7 +157,7 @@ function ml_z_sign(a) {
 
 //Provides: z_gcd_of_doubles const
 function z_gcd_of_doubles(u, v) {
-  // Below 2^53 neither the rounded quotient nor its product with v is above the exact value.
+  // For numbers below 2^53, the rounded quotient is not above the exact quotient, and neither is its product with v.
   while (v > 2147483647) {
     var r = u - globalThis.Math.floor(u / v) * v;
     u = v; v = r;
@@ -176,8 +177,9 @@ function z_gcd_of_doubles(u, v) {
 
 //Provides: z_gcd_of_bigs const
 //Requires: z_gcd_of_doubles, z_exact, z_0, z_of_double, z_form, ml_z_numbits
-// Lehmer's algorithm: Euclid's steps are computed on the leading digits of both numbers, then applied to the numbers themselves.
-// Even if a step is wrong, its matrix has determinant 1 or -1, so the greatest common divisor does not change.
+// Lehmer's algorithm. It computes the steps of Euclid's algorithm for the leading digits of both numbers, and applies them to the
+// numbers themselves. A step may differ from the exact step. Its matrix still has the determinant 1 or -1, so the greatest common
+// divisor does not change.
 function z_gcd_of_bigs(x, y) {
   var Big = globalThis.BigInt, Num = globalThis.Number, floor = globalThis.Math.floor;
   if (x < y) { var w = x; x = y; y = w; }
@@ -192,7 +194,7 @@ function z_gcd_of_bigs(x, y) {
       var s = Big(ml_z_numbits(x) - 1000);
       u = Num(x >> s); v = Num(y >> s);
     }
-    // Both are scaled to their leading 53 bits.
+    // Both numbers are shortened to their leading 53 bits.
     while (u >= 4503599627370496 * 4294967296) { u /= 4294967296; v /= 4294967296; }
     while (u >= z_exact) { u /= 2; v /= 2; }
     u = floor(u); v = floor(v);
@@ -214,8 +216,8 @@ function z_gcd_of_bigs(x, y) {
 
 //Provides: z_kept
 //Requires: z_1
-// A cache of pairs and their greatest common divisor: seven of eight calls repeat a pair. Numbers longer than `most` are not kept,
-// so that memory is bounded.
+// A cache of pairs and their greatest common divisor. Seven of eight calls repeat a pair. Numbers longer than `most` are not cached,
+// which limits the memory.
 var z_kept = { pairs: new globalThis.Array(3 << 14).fill(0), most: z_1 << globalThis.BigInt(1024) };
 
 //Provides: z_kept_gcd
@@ -306,7 +308,7 @@ function ml_z_pow(a, n) {
 
 //Provides: ml_z_root const
 //Requires: z_big, z_form, z_power, z_0, z_1, ml_z_numbits, caml_invalid_argument
-// Of numbers that are not negative, which are all that are asked for.
+// Returns a root of a number that is not negative. The checkers need no root of a negative number.
 function ml_z_root(a, n) {
   var x = z_big(a);
   if (n < 1) caml_invalid_argument("Z.root: exponent must be positive");
@@ -349,7 +351,7 @@ function ml_z_format(format, a) {
 
 //Provides: ml_z_of_substring_base
 //Requires: z_form, caml_jsbytes_of_string, caml_invalid_argument
-// Of decimal digits, which are all that are read here.
+// Reads decimal digits. The checkers read no other digits.
 function ml_z_of_substring_base(base, text, from, length) {
   var digits = caml_jsbytes_of_string(text).substr(from, length), negative = digits.charAt(0) === "-";
   if (negative || digits.charAt(0) === "+") digits = digits.substr(1);

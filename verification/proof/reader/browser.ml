@@ -29,7 +29,7 @@ let judge text sharing most told =
     (* JavaScript throws these errors if an integer or an array is too long, or if the stack is too small. *)
     | exception Failure what when List.exists (fun part -> has part what) ["RangeError"; "InternalError"; "call stack"] ->
       3, Some Verdict.too_large
-    | exception Failure what -> 3, Some ("the checker failed: " ^ what ^ "; check the certificate with evenhand-proof or evenhand-check") in
+    | exception Failure what -> 3, Some ("the checker failed: " ^ what ^ "; check the certificate with evenhand-check") in
   status, Array.of_list (Verdict.printed wrong)
 
 let () = Budget.most_cells := 5_000_000; Budget.most_of_programme := 4_000_000; offer judge

@@ -55,10 +55,12 @@ let range n = List.init n Fun.id
 
 (* Returns the row of class [i] with a name. The name is that of a resource, or `time` if the time of the class is shared. *)
 let row_named s i name =
-  if s.p.timed i then if name = "time" then 0 else malformed "`%s` is not a row of server class `%s`, whose time is shared; write `time`" name s.c.on.server.list.(i)
+  let class_name = s.c.on.server.list.(i) in
+  if s.p.timed i then if name = "time" then 0
+    else malformed "`%s` is not a row of server class `%s`, whose time is shared; write `time`" name class_name
   else
     let r = find s.c.on.resource name in
-    if sign (s.t.t_full i r) > 0 then r else malformed "server class `%s` has no `%s`; omit this entry" s.c.on.server.list.(i) name
+    if sign (s.t.t_full i r) > 0 then r else malformed "server class `%s` has no `%s`; omit this entry" class_name name
 let by_row s i read value = List.map (fun (name, v) -> let r = row_named s i name in (r, inside name read v)) (obj value)
 let number_at v = rational (number computed v)
 let user s name value = field name (named s.c.on.user) value
@@ -88,7 +90,8 @@ let limit_prices s bars wrong value =
   Array.map (Option.value ~default:zero) list_
 let prices s value =
   let rows = Array.make_matrix s.p.classes s.p.resources zero in
-  let limits = limit_prices s s.bars (Malformed "limit_prices: a price is of a limit that no group has, or a limit has two prices; state one price for each limit") (get "limit_prices" value) in
+  let wrong = "limit_prices: a price is of a limit that no group has, or a limit has two prices; state one price for each limit" in
+  let limits = limit_prices s s.bars (Malformed wrong) (get "limit_prices" value) in
   let server = s.c.on.server in
   List.iter (fun (name, of_class) ->
     let i = find server name in
@@ -221,7 +224,7 @@ let max_min s share m value =
   let a = shares s (worth_at s.p s.totals share) in
   if get "allocation" value <> Absent then begin
     only "user allocation" value;
-    Rise (share, a, user s "user" value, tasks s (get "allocation" value))
+    Rise (share, a, user s "user" value, field "allocation" (tasks s) value)
   end
   else (only "levels" value; MaxMin (share, a, levels s a m (get "levels" value)))
 
@@ -229,7 +232,7 @@ let bottlenecks s k m value =
   if get "allocation" value <> Absent then begin
     only "user allocation resource" value;
     let r = named s.c.on.resource (get "resource" value) in
-    Fallen (k, r, shares s (worth_at s.p s.totals (Resource r)), user s "user" value, tasks s (get "allocation" value))
+    Fallen (k, r, shares s (worth_at s.p s.totals (Resource r)), user s "user" value, field "allocation" (tasks s) value)
   end else begin
     only "resources" value;
     let proofs = Array.make s.p.resources None in
@@ -248,7 +251,7 @@ let proportional s share a value =
     let better = get "better" value in
     if get "values" value <> Absent || ((a > 1 || better <> Absent) && not (is_short s v a))
     then uncovered "evidence with rounded numbers, because the exact numbers are too long";
-    if better <> Absent then (only "better" value; Better (share, v, a, tasks s better))
+    if better <> Absent then (only "better" value; Better (share, v, a, inside "better" (tasks s) better))
     else (only "prices user_prices? limit_prices?" value; Proportional (share, v, a, prices s value))
   end
 
@@ -294,7 +297,7 @@ let claim s (c : stated_claim) =
   | OfNjc, _, _ -> Njc
   | OfPsDsf, _, _ -> ps_dsf s
   | OfIntegerParetoOptimal, None, _ -> NotWhole
-  | (OfParetoOptimal | OfProportional (None, _)), None, _ -> NonWasteful (* Such a claim is refused, because these axioms always apply. *)
+  | (OfParetoOptimal | OfProportional (None, _)), None, _ -> NonWasteful (* It is refused: these axioms always apply. *)
   | OfBottleneck k, None, _ -> NoBottleneck k
   | (OfMaxMin share | OfProportional (Some share, _)), None, _ -> Undefined (share, worth_of s share)
   | OfParetoOptimal, _, None -> empty weights_and_prices value; Idle
@@ -312,14 +315,14 @@ let claim s (c : stated_claim) =
     if nobody then IdleBottleneck k
     else UnwantedBottleneck (k, fun r -> shares s (worth_at s.p s.totals (Resource r)))
   | OfParetoOptimal, _, _ ->
-    if better "dominating" then Dominated (tasks s (get "dominating" value))
+    if better "dominating" then Dominated (field "dominating" (tasks s) value)
     else begin
       only weights_and_prices value;
       Pareto (amounts s (get "user_weights" value), prices s value)
     end
   | OfIntegerParetoOptimal, _, _ ->
     if better "dominating" then begin
-      let all = read_placing s.c.on (get "dominating" value) in
+      let all = field "dominating" (read_placing s.c.on) value in
       let l = placing_of all in
       BetterPlacing (l, places_of s.p s.t l, at2 (sums s.c.on all))
     end else begin

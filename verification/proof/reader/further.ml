@@ -36,7 +36,7 @@ let parties s f envy (c : stated_claim) value =
     only (if envy then "of envied allocation" else "of allocation") value;
     let k = party s f (get "of" value) in
     let h = if envy then party s f (get "envied" value) else k in
-    OfParties (Gains (envy, k, h, tasks s (get "allocation" value)))
+    OfParties (Gains (envy, k, h, field "allocation" (tasks s) value))
   end else begin
     if value <> Object [] then only "proofs" value;
     let rows = match get "proofs" value with Absent -> [] | v -> list v in
@@ -125,7 +125,7 @@ let root s share a q (c : stated_claim) value =
     end
     else if get "better" value <> Absent then begin
       only "better values?" value;
-      OfRoots (RootBetter (roots s share a q value true, tasks s (get "better" value)))
+      OfRoots (RootBetter (roots s share a q value true, field "better" (tasks s) value))
     end else begin
       only "prices user_prices? limit_prices? values?" value;
       OfRoots (RootPrices (roots s share a q value false, prices s value))

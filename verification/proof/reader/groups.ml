@@ -25,7 +25,8 @@ let read (s : statement) =
     let rows = match value with
       | Object fields -> List.map (fun (key, v) -> only "limit?" v; split key, v) fields
       | v -> List.map (fun v -> only "servers limit?" v; List.map text (list (get "servers" v)), v) (if v = Absent then [] else list v) in
-    let all = List.sort compare (List.map (fun (set, v) -> List.sort compare (List.map (find s.server) set), field "limit" (amounts s quantity) v) rows) in
+    let read (set, v) = List.sort compare (List.map (find s.server) set), field "limit" (amounts s quantity) v in
+    let all = List.sort compare (List.map read rows) in
     let sets = List.map fst all in
     if List.mem [] sets then malformed "a set of server classes is empty; name at least one class";
     if List.exists twice sets then malformed "a set of server classes names a class twice; name every class once";

@@ -180,13 +180,13 @@ let read_placing s value =
     { of_class = field "server" (named s.server) value; index = field "index" (integer 0) value;
       has = row s.problem.users (field "tasks" (by_name s.user (number computed)) value) } in
   let place a = a.of_class, a.index in
-  let all = Array.of_list (each "placements" read_server value) in
+  let all = Array.of_list (each "entry " read_server value) in
   Array.sort (fun a b -> Stdlib.compare (place a) (place b)) all;
   Array.iteri (fun i a ->
     let server () = Printf.sprintf "server %s of class `%s`" (Z.to_string a.index) s.server.list.(a.of_class) in
     if Z.geq a.index s.counts.(a.of_class) then
-      malformed "placements: %s does not exist; the class has %s servers, counted from 0" (server ()) (Z.to_string s.counts.(a.of_class));
-    if i > 0 && place all.(i - 1) = place a then malformed "placements: %s is listed twice; list every server once" (server ())) all;
+      malformed "%s does not exist; the class has %s servers, counted from 0" (server ()) (Z.to_string s.counts.(a.of_class));
+    if i > 0 && place all.(i - 1) = place a then malformed "%s is listed twice; list every server once" (server ())) all;
   Array.of_list (List.filter (fun a -> Array.exists (fun q -> Z.sign q.qnum <> 0) a.has) (Array.to_list all))
 (* The placing in the form of Spec.v *)
 let placing_of all = { servers = Array.length all; class_of = (fun s -> all.(s).of_class);
@@ -201,7 +201,7 @@ let sums s placing =
 (* Reads the allocation of a certificate, or of a file that the user of this program provides ([is_file]). *)
 let read_allocation on ~is_file value =
   let by_time = read_sharing ~is_file value in
-  let placing = Option.map (read_placing on) (given (get "placements" value)) in
+  let placing = field "placements" (fun v -> Option.map (read_placing on) (given v)) value in
   let stated = field "tasks" (fun v -> Option.map (read_tasks on) (given v)) value in
   let x = match stated, Option.map (sums on) placing with
     | Some stated, Some sums when stated <> sums -> malformed "tasks: the numbers are not the sums of `placements`; correct or omit one of the two fields"

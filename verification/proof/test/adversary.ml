@@ -1,10 +1,10 @@
-(* Lies to the proved checker. Every number that OCaml computes for it (alone, the tables, totals, single servers,
-   groups) is replaced by another one, in turn, at a random position. Nothing may be proven then. The program reads
-   and writes like `evenhand-proof --batch`. It reports every certificate as not covered, with the number of lies, and
-   ends at the first lie that is believed. *)
+(* Gives false numbers to the proved checker. Every number that OCaml computes for the checker (alone, the tables,
+   totals, single servers, groups) is replaced by another number, one at a time, at a random position. The checker must
+   then prove nothing. The program reads and writes like `evenhand-proof --batch`. It reports every certificate as not
+   covered, with the count of false numbers. It ends at the first false number from which the checker proves a claim. *)
 module Integer = Z
 open Proved
-module Z = Integer (* Zarith's, not Coq's *)
+module Z = Integer (* The integers of Zarith, which hide those of Coq *)
 open Reader
 open Evidence
 open Further
@@ -19,13 +19,13 @@ let rec different q = let v = other q in if Q.equal (to_q v) (to_q q) then diffe
 let put1 n f = let n0 = Random.int n in let v = different (f n0) in fun i -> if i = n0 then v else f i
 let put2 n m f = let n0 = Random.int n in let row = put1 m (f n0) in fun i -> if i = n0 then row else f i
 let put3 n m l f = let n0 = Random.int n in let rows = put2 m l (f n0) in fun i -> if i = n0 then rows else f i
-(* Replaces an optional number *)
+(* Returns another optional number. *)
 let put_option n m f =
   let n0 = Random.int n and m0 = Random.int m in
   let v = match f n0 m0 with None -> Some one | Some q -> if Random.bool () then None else Some (different q) in
   fun i j -> if i = n0 && j = m0 then v else f i j
 
-(* The lies about a case: the claims for which they matter, the changed case, and the changed tables of parties *)
+(* The false numbers of a case: the claims for which they matter, the changed case, and the changed tables of parties *)
 let lies (groups : Groups.t) s f =
   let n = s.p.users and k = s.p.classes and m = s.p.resources and v = groups.grouping.groups in
   let servers = (the_placing s.p s.x s.placing).servers in
@@ -77,7 +77,7 @@ let lies (groups : Groups.t) s f =
   let of_parties = List.filter_map (fun (name, lie) -> Option.map (fun lie -> name, `Parties, fun () -> s, lie ()) lie) of_parties in
   given `All everywhere @ given `Groups of_groups @ of_parties
 
-(* The lies about the numbers of evidence that has any: shares, levels, the worth of tasks *)
+(* The false numbers of evidence: shares, levels, and the worth of tasks *)
 let lies_of_evidence (groups : Groups.t) s e =
   let n = s.p.users and k = s.p.classes in
   let at_user ok f =
@@ -157,7 +157,7 @@ let attack text =
   let lie name s f claim e =
     incr told;
     if believed s f claim e then begin
-      prerr_endline ("adversary: error: " ^ claim.name ^ " is proven with another `" ^ name ^ "`:\n" ^ text); exit 1
+      prerr_endline ("adversary: error: the checker proves " ^ claim.name ^ " although `" ^ name ^ "` is false:\n" ^ text); exit 1
     end in
   List.iter (fun (name, of_which, of_case) ->
     let s, f = of_case () in

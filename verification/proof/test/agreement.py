@@ -352,7 +352,7 @@ def damaged(text, rng):
 def main():
     for program in (PROOF, CHECK):
         if not Path(program).exists():
-            sys.exit(f"agreement: error: {program} is missing: build it first (make build)")
+            sys.exit(f"agreement: error: {program} is missing; build it with: make build, make -C verification/proof")
     for kind, name, text in fixtures():
         compare(name, text, kind)
     if Path(EVENHAND).exists():

@@ -37,7 +37,7 @@ def native(text):
 
 
 def differ(name, one, other):
-    print(f"both: error: they differ: {name}\n  machine code: {one}\n  browser: {other}", file=sys.stderr)
+    print(f"both: error: the builds give different answers to {name}\n  machine code: {one}\n  browser: {other}", file=sys.stderr)
 
 
 def batch(browser):

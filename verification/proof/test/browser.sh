@@ -15,7 +15,7 @@ trap 'rm -rf "$work"' EXIT
 echo 'let () = print_int (if Array.length Sys.argv > 9 then 1_000_000_000_000 else 0)' >"$work/wide.ml"
 ocamlfind ocamlc -package zarith "$work/wide.ml" -o "$work/wide.byte"
 if browser/compile.sh "$work/wide.byte" "$work/wide.js" 2>"$work/said"; then
-  echo "browser: error: an integer of 40 bits is compiled without a warning" >&2
+  echo "browser: error: js_of_ocaml compiles an integer of 40 bits without a warning, but must refuse it" >&2
   exit 1
 fi
 grep -q 'integer' "$work/said" || { cat "$work/said" >&2; exit 1; }
@@ -24,7 +24,7 @@ build/primitives "$calls" >"$work/machine"
 node build/js/primitives.js "$calls" >"$work/browser"
 cmp "$work/machine" "$work/browser" || {
   diff "$work/machine" "$work/browser" | head -20 >&2
-  echo "browser: error: integers differ" >&2
+  echo "browser: error: the primitives of integers give other results in JavaScript than in machine code; see browser/zarith.js" >&2
   exit 1
 }
 echo "browser: $(sed -n 's/, [0-9]*: [0-9a-f]\{32\}$//p' "$work/machine" | sort -u | wc -l) primitives, $calls random calls of each: the same as Zarith's"

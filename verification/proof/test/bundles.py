@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Damages certificates of verdicts and of moves, and judges the certificates by all three programs.
+"""Damages certificates of verdicts and of moves, and judges the certificates by evenhand-check and by both builds of
+evenhand-proof.
 
 One number of each certificate is replaced. evenhand-proof must not prove a certificate that evenhand-check refuses, in machine
 code or in a browser. evenhand-proof must not refuse a certificate that evenhand-check accepts. The answer "not covered" (3) is

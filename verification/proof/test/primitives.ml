@@ -4,7 +4,7 @@
 
      primitives [CALLS]      the number of random calls of each primitive (default: 100000) *)
 
-(* The generator of Wichmann and Hill, whose numbers fit 32 bits *)
+(* The random generator of Wichmann and Hill, whose numbers have at most 32 bits *)
 let a = ref 1 and b = ref 2 and c = ref 3
 let draw n =
   a := 171 * !a mod 30269; b := 172 * !b mod 30307; c := 170 * !c mod 30323;
@@ -27,7 +27,7 @@ let random_number () = match draw 8 with
     let digits = match k with 3 -> 9 | 4 -> 17 | 5 -> 25 | 6 -> 60 | _ -> 1 + draw 400 in
     let text = String.init digits (fun i -> Char.chr (Char.code '0' + if i = 0 then 1 + draw 9 else draw 10)) in
     z (if draw 2 = 0 then text else "-" ^ text)
-(* Some pairs share a large common factor. *)
+(* In some pairs, both numbers have a large common factor. *)
 let pair () =
   let x = random_number () and y = random_number () in
   if draw 4 > 0 then x, y else let f = random_number () in Z.mul x f, Z.mul y f
@@ -76,7 +76,7 @@ let calls = [
 
 let () =
   let most = if Array.length Sys.argv > 1 then int_of_string Sys.argv.(1) else 100_000 in
-  (* All pairs of edge values come first. *)
+  (* The first calls use all pairs of edge values. *)
   Array.iter (fun x -> Array.iter (fun y ->
     Printf.printf "%s %s: %s %s %s %s %s %s %d\n" (shown x) (shown y) (shown (Z.add x y)) (shown (Z.sub x y)) (shown (Z.mul x y))
       (shown (Z.gcd x y)) (guarded (fun () -> shown (Z.fdiv x y))) (guarded (fun () -> shown (Z.cdiv x y))) (Z.compare x y))

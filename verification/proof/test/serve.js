@@ -1,7 +1,7 @@
-// Runs the build of evenhand-proof for browsers in Node. Standard input has, for each text, a line "BYTES rdm|tdm|- TOLERANCE" and
-// then that many bytes. The answer to each is one line: the exit status and, each after a tab, the lines that are printed.
+// Runs the build of evenhand-proof for browsers in Node. On standard input, each text follows a line "BYTES rdm|tdm|- TOLERANCE".
+// The answer to each text is one line: the exit status and the printed lines, with a tab before each printed line.
 //
-//   node serve.js PROOF.JS [CERTIFICATE...]      with certificates: prints the output for each, and its processor time in seconds
+//   node serve.js PROOF.JS [CERTIFICATE...]      prints the output for each certificate, and its processor time in seconds
 "use strict";
 const fs = require("fs");
 
@@ -11,7 +11,7 @@ const judge = globalThis.evenhandProof;
 function serve() {
   let left = Buffer.alloc(0), ended = false;
   const chunk = Buffer.alloc(1 << 16);
-  // Reads one more chunk. It is called until there is a line, or the bytes of a text.
+  // Reads one more chunk. The caller repeats this until it has a whole line, or all bytes of a text.
   const more = () => {
     const n = fs.readSync(0, chunk, 0, chunk.length, null);
     if (n === 0) ended = true;

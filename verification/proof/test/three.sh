@@ -12,7 +12,7 @@ seeds=${1:-2000} each=${2:-5}
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 [[ -x $damage ]] || {
-  echo "three: error: there is no $damage: make damage" >&2
+  echo "three: error: $damage is missing; build it with: make damage" >&2
   exit 2
 }
 "$damage" 0 "$seeds" --each "$each" --state "$work/state.json" --keep build/contradictions \
@@ -27,7 +27,7 @@ without_theorem=$(awk '/good; .*not covered: (max-min-packings|rates of users|th
 comes_out="both accept $good good and $damaged damaged ones; $uncovered good ones are too large or not covered"
 echo "three: $comes_out"
 (((good + without_theorem) * 100 >= seeds * 98)) || {
-  echo "three: error: fewer than 98 % of the good ones with a theorem are proven in full" >&2
+  echo "three: error: evenhand-proof proves fewer than 98 % of the intact certificates with theorems in full" >&2
   exit 1
 }
 # docs/proof.md must contain this line. With EVENHAND_WRITE_DOCS=1, the script writes the line.
@@ -39,7 +39,7 @@ if [[ $seeds == 2000 && $each == 5 ]]; then
     cat "$work/page" >"$page"
   fi
   grep -qxF "$line" "$page" || {
-    echo "three: error: docs/proof.md says otherwise (EVENHAND_WRITE_DOCS=1 writes it anew)" >&2
+    echo "three: error: docs/proof.md states another result; EVENHAND_WRITE_DOCS=1 writes this result" >&2
     exit 1
   }
 fi

@@ -10,7 +10,7 @@ lines_of() {
   local lines
   lines=$(wc -l <"reader/$1.ml")
   grep -q "^| \`reader/$1.ml\` | $lines |" "$page" || {
-    echo "trusted: error: docs/proof.md does not say that reader/$1.ml has $lines lines" >&2
+    echo "trusted: error: docs/proof.md states another number of lines of reader/$1.ml; write $lines" >&2
     exit 1
   }
   echo "$lines"
@@ -24,13 +24,13 @@ for files in "packing ratio" linear; do
   read -ra names <<<"$files"
   lines=$(for name in "${names[@]}"; do cat "reader/$name.ml"; done | wc -l)
   grep -q "reader/${names[-1]}.ml\` ($lines lines)" "$page" || {
-    echo "trusted: error: docs/proof.md does not say that reader/${files// / and }.ml has $lines lines" >&2
+    echo "trusted: error: docs/proof.md states another number of lines of reader/${files// / and }.ml; write $lines" >&2
     exit 1
   }
 done
 for place in "at the command line:main" "in a browser:browser"; do
   lines=$(lines_of "${place#*:}")
   all=$((shared + lines)) where=${place%:*}
-  grep -q "^| together, $where | $all |" "$page" || { echo "trusted: error: docs/proof.md does not say $all lines $where" >&2; exit 1; }
+  grep -q "^| together, $where | $all |" "$page" || { echo "trusted: error: docs/proof.md states another total of lines $where; write $all" >&2; exit 1; }
   echo "trusted: $all lines of OCaml $where"
 done

@@ -18,12 +18,12 @@ for file in "$work"/*.json; do
   status=0
   said=$(build/evenhand-proof "$file" 2>&1) || status=$?
   [[ $status == 1 && $said == *"its evidence does not prove it"* ]] || {
-    printf 'uncovered: error: %s: status %s\n%s\n' "${file##*/}" "$status" "$said" >&2
+    printf 'uncovered: error: %s must be refused with status 1, but the status is %s:\n%s\n' "${file##*/}" "$status" "$said" >&2
     exit 1
   }
   claims=$((claims + 1))
 done
-echo "uncovered: $claims claims whose evidence would do without groups, all refused"
+echo "uncovered: $claims claims whose evidence suffices only without groups, all refused"
 
 # With exponents written out, these numbers have more digits than the reader accepts.
 users=$(for n in {1..21}; do printf ',{"name": "u%s", "demand": {"r": 1}}' "$n"; done)
@@ -37,10 +37,10 @@ said=$(build/evenhand-proof - 2>&1 <<EOF
 EOF
 ) || status=$?
 [[ $status == 3 && $said == *"too large"* ]] || {
-  printf 'uncovered: error: wide numbers: status %s\n%s\n' "$status" "$said" >&2
+  printf 'uncovered: error: numbers with many digits must be too large (status 3), but the status is %s:\n%s\n' "$status" "$said" >&2
   exit 1
 }
-echo "uncovered: two million digits are too large"
+echo "uncovered: a text with two million digits is too large"
 
 # If guarantees are only compared, the filling differs from the filling of the theorems. The trusted part of the reader has to
 # detect this.
@@ -54,7 +54,7 @@ said=$(build/evenhand-proof - 2>&1 <<'EOF'
 EOF
 ) || status=$?
 [[ $status == 3 && $said == *"not covered: tree"*"guarantees that are only compared with"* ]] || {
-  printf 'uncovered: error: guarantees that are compared: status %s\n%s\n' "$status" "$said" >&2
+  printf 'uncovered: error: guarantees that are only compared must not be covered (status 3), but the status is %s:\n%s\n' "$status" "$said" >&2
   exit 1
 }
-echo "uncovered: tree with guarantees that are only compared with"
+echo "uncovered: tree with guarantees that are only compared is not covered"

@@ -1,5 +1,6 @@
-(* The programme of linear_true.v, with another vertex, of which 27 is claimed to be the optimum. The price of row 0 has the wrong
-   sign: with the only bound of this row, these prices would prove 27. *)
+(* The programme of linear_true.v with another vertex. The file claims that its objective 27 is the optimum. The price
+   of row 0 has the wrong sign. If the sign did not matter, these prices and the only bound of the row would prove
+   27. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import LinearProgramme.
 Import ListNotations.

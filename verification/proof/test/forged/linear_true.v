@@ -1,4 +1,5 @@
-(* Maximise 3 x0 + 5 x1 with x0 <= 4, 2 x1 <= 12, 3 x0 + 2 x1 <= 18 and x >= 0: the optimum is 36 at (2, 6). *)
+(* The programme: maximise 3 x0 + 5 x1 with x0 <= 4, 2 x1 <= 12, 3 x0 + 2 x1 <= 18 and x >= 0. The optimum is 36 at (2,
+   6). *)
 From Coq Require Import QArith List.
 From Evenhand Require Import LinearProgramme.
 Import ListNotations.

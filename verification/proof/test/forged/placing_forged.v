@@ -1,4 +1,4 @@
-(* A placing lists three servers of a class that has two. *)
+(* The placing lists three servers of a class that has two servers. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(* The tasks of two servers, on the two servers that exist *)
+(* The placing lists the two servers that exist. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.
 Import ListNotations.

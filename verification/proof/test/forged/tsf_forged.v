@@ -1,5 +1,5 @@
-(* The problem of tsf_true.v, with 0 instead of 30 for the tasks of A on s0. If this were well-formed, max-min would
-   hold. *)
+(* The problem of tsf_true.v, but A has 0 instead of 30 tasks on s0. If Coq accepted this problem as well-formed,
+   max-min would hold. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.
 Import ListNotations.

@@ -1,4 +1,4 @@
-(* A is barred from s0, where it would run 30 tasks, and TSF counts these. A can rise by 3/10. *)
+(* User A is barred from s0. It would run 30 tasks on s0, and TSF counts these tasks. A can rise by 3/10. *)
 From Coq Require Import QArith List.
 From Evenhand Require Import Spec Envy Limits Prices MaxMin Alpha Answered Placed Certificate Groups Literal.
 Import ListNotations.
