@@ -4,7 +4,7 @@
     cluster.py PROBLEM --solver NAME --alpha A [--answer FILE] [--repetitions N]
 
 max sum_n w_n g_a(x_n), x_n = sum_i x_ni, subject to the capacities and the numbers of tasks; alpha is
-1, 2 or 1/2. The answer is an allocation file (FORMATS.md), which `evenhand-benches` checks. The time
+1, 2 or 1/2. The answer is an allocation file (docs/formats.md), which `evenhand-benches` checks. The time
 includes modelling and solving.
 """
 

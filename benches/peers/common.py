@@ -1,6 +1,6 @@
 """Shared code of the peers: reading a problem, timing, and the one JSON line that each peer prints.
 
-Index letters as in THEORY.md: user n, server class i, resource r. All numbers are read exactly
+Index letters as in docs/theory.md: user n, server class i, resource r. All numbers are read exactly
 (`Fraction`). The floating-point peers take their arrays from `Shares`.
 """
 
@@ -19,7 +19,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 @dataclass
 class Problem:
-    """An allocation problem (FORMATS.md), restricted to the fields that the peers understand."""
+    """An allocation problem (docs/formats.md), restricted to the fields that the peers understand."""
 
     name: str
     resources: list

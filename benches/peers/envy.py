@@ -3,7 +3,7 @@
 
     envy.py PROBLEM ALLOCATION [--repetitions N] [--plain]
 
-THEORY.md section 7: x_n >= min(T_n, sum_i min_r (w_n/w_m) x_mi d_mr/d_nr) for all m != n, over the
+docs/axioms.md: x_n >= min(T_n, sum_i min_r (w_n/w_m) x_mi d_mr/d_nr) for all m != n, over the
 classes i that n may use and the resources r with d_nr > 0. A demand is the same on all classes, so it
 can be moved out of the sum: (w_n/w_m) S_m min_r d_mr/d_nr, where S_m = sum of x_mi over the classes
 of n. With one common denominator for the S_m/w_m, whole demands, and L_n = lcm of the d_nr, a pair

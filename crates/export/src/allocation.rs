@@ -105,6 +105,9 @@ impl<'a, 'b> Writer<'a, 'b> {
                 }
             }
             _ if claim.holds.is_none() => export.leave_out(label, "the axiom does not apply"),
+            _ if matches!(claim.axiom, Axiom::OptimalEnvyFree | Axiom::OptimalEqual) => {
+                export.leave_out(label, "the programme of this axiom is not written");
+            }
             _ => export.leave_out(label, "the claim is not a linear programme"),
         }
         Ok(())

@@ -16,7 +16,9 @@
 
 use std::borrow::Cow;
 
-use evenhand_exact::Axiom::{EnvyFree, Njc, ParetoOptimal, Proportional, SharingIncentive, WorkConserving};
+use evenhand_exact::Axiom::{
+    EnvyFree, Njc, OptimalEqual, ParetoOptimal, Proportional, SharingIncentive, WorkConserving,
+};
 use evenhand_exact::axiom::proportional::check_alpha;
 use evenhand_exact::{Axiom, Parameters, Share, ShareCoefficients};
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing};
@@ -38,10 +40,10 @@ pub static PROPORTIONAL: Mechanism = Mechanism {
         title: "Proportional fairness",
         equalises: "nothing; maximises sum_n w_n log x_n",
         guarantees: "Pareto optimal and no justified complaints, within the proven gap",
-        reference: "Kesidis, equation 15, a = 1; NJC by THEORY, fact 1",
+        reference: "Kesidis, equation 15, a = 1; for NJC: theory, section 3, Fact 1",
     },
     proven: &[
-        (Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, Njc]),
+        (Always, &[Proportional, ParetoOptimal, WorkConserving, EnvyFree, OptimalEqual, Njc]),
         (WithoutAtMost, &[SharingIncentive]),
     ],
     flags: &[CRITERION, PARTIAL, SECONDS],

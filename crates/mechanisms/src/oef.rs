@@ -9,11 +9,12 @@
 //!
 //! Both are linear programmes, so the optimum is rational. The exact simplex method proves it before it is returned.
 
-use evenhand_exact::Axiom::EnvyFree;
-use evenhand_exact::LimitRows;
+use evenhand_exact::Axiom::{EnvyFree, OptimalEnvyFree, OptimalEqual};
+use evenhand_exact::axiom::optimal::worth;
+use evenhand_exact::{EnvyPrices, Evidence, LimitRows, Parameters, Prices, Tasks};
 use evenhand_levels::LevelsError;
 use evenhand_levels::groups::{capacity_entries, limit_entries};
-use evenhand_lp::exact_lp::{ExactColumn, ExactLp, Feasibility, Sense};
+use evenhand_lp::exact_lp::{ExactColumn, ExactLp, ExactOptimum, Feasibility, Sense};
 use evenhand_lp::refine::{self, StartingPoint};
 use evenhand_lp::settings::EXACT;
 use evenhand_problem::{Allocation, Arithmetic, Constraints, Problem, Rational, Sharing, names};
@@ -38,9 +39,12 @@ pub static OEF: Mechanism = Mechanism {
         guarantees: "by default envy-free; the most tasks of all envy-free allocations",
         reference: "OEF (Middleware 2024)",
     },
-    proven: &[(Always, &[EnvyFree])],
+    proven: &[(Always, &[EnvyFree, OptimalEnvyFree, OptimalEqual])],
     flags: &[VARIANT],
-    axiom: |_| None,
+    axiom: |allocation| {
+        let axiom = if allocation.rule.is_some() { OptimalEqual } else { OptimalEnvyFree };
+        Some((axiom, Parameters::default()))
+    },
     equals: |_| Ok(Equals::Apart),
     joins: false,
     late: Late::Itself,
@@ -102,21 +106,72 @@ pub fn allocate(
     if programme.placements.is_empty() {
         return Ok(outcome);
     }
-    let solver = |source| MechanismError::Solver { mechanism: OEF.info.id, source: LevelsError::Lp(source) };
-    let optimum = refine::solve(
-        &programme.lp,
-        &programme.units,
-        StartingPoint { point: None, basis: &[] },
-        EXACT.max_pivots,
-    );
-    let optimum = optimum.and_then(Feasibility::optimum).map_err(solver)?;
-    for (&(n, i), x) in programme.placements.iter().zip(&optimum.x) {
-        if !x.is_zero() {
-            outcome.allocation.tasks[n].push((i, x.clone()));
-        }
-    }
+    let optimum = programme.solve()?;
+    outcome.allocation.tasks = programme.tasks(problem, &optimum);
     (outcome.programmes, outcome.pivots) = (1, optimum.pivots);
     Ok(outcome)
+}
+
+/// An allocation with the most tasks under the condition of a variant, and prices that prove that no such allocation has
+/// more.
+#[derive(Debug, Clone)]
+pub struct Proof {
+    /// The allocation.
+    pub tasks: Tasks,
+    /// The prices.
+    pub prices: Evidence,
+}
+
+/// Computes the evidence of the axioms `optimal-envy-free` and `optimal-equal`.
+///
+/// # Errors
+/// Returns a [`MechanismError`] in the same cases as [`allocate`].
+pub fn proof(constraints: &Constraints<'_>, variant: Variant) -> Result<Proof, MechanismError> {
+    let problem = constraints.problem();
+    check(problem, variant)?;
+    let limits = LimitRows::new(problem, &Vec::new());
+    let n_rows = constraints.rows().len();
+    let mut programme = Programme::new(constraints, &limits);
+    let first = programme.lp.rows.len();
+    match variant {
+        Variant::EnvyFree => programme.forbid_envy(constraints),
+        Variant::Equal => programme.raise_least_level(problem),
+    }
+    let optimum = programme.solve()?;
+    let tasks = programme.tasks(problem, &optimum);
+    let price = |row: usize| Some((row, optimum.y[row].clone())).filter(|(_, price)| !price.is_zero());
+    if variant == Variant::EnvyFree {
+        let users = &programme.users;
+        let pairs = users.iter().flat_map(|n| users.iter().filter(move |m| *m != n).map(move |m| (*n, *m)));
+        let envy = pairs.zip(first..).filter_map(|((n, m), row)| Some((n, m, price(row)?.1)));
+        let rows = (0..n_rows).filter_map(price).collect();
+        return Ok(Proof { tasks, prices: Evidence::EnvyPrices(EnvyPrices { rows, envy: envy.collect() }) });
+    }
+    let mut prices = Prices {
+        user_weights: vec![Rational::new(); problem.n_users()],
+        rows: optimum.y[..n_rows + limits.list().len()].to_vec(),
+        users: vec![Rational::new(); problem.n_users()],
+    };
+    for (n, row) in &programme.task_rows {
+        prices.users[*n].clone_from(&optimum.y[*row]);
+    }
+    for (n, row) in programme.users.iter().zip(first..) {
+        prices.user_weights[*n].clone_from(&optimum.y[row]);
+    }
+    // The programme only bounds the levels from below, so a user may have more than its level.
+    let level = optimum.x.last().cloned().unwrap_or_default();
+    let mut equal = tasks;
+    for &n in &programme.users {
+        let total: Rational = equal[n].iter().map(|(_, x)| x).sum();
+        let factor = if total.is_zero() {
+            total
+        } else {
+            Rational::from(&level * problem.users()[n].weight()) / total
+        };
+        equal[n].iter_mut().for_each(|(_, x)| *x *= &factor);
+        equal[n].retain(|(_, x)| !x.is_zero());
+    }
+    Ok(Proof { tasks: equal, prices: Evidence::Prices(prices) })
 }
 
 /// Checks that the variant is defined for the problem, and small enough.
@@ -150,6 +205,8 @@ struct Programme {
     placements: Vec<(usize, usize)>,
     /// The active users, in ascending order.
     users: Vec<usize>,
+    /// The row `(user, row)` of each user that limits its tasks.
+    task_rows: Vec<(usize, usize)>,
 }
 
 impl Programme {
@@ -159,13 +216,14 @@ impl Programme {
         lp.rows.extend(constraints.rows().iter().map(|row| (Sense::AtMost, row.capacity.clone())));
         lp.rows.extend(limits.list().iter().map(|limit| (Sense::AtMost, limit.most.clone())));
         let users: Vec<usize> = (0..problem.n_users()).filter(|n| problem.is_active(*n)).collect();
-        let (mut units, mut placements) = (Vec::new(), Vec::new());
+        let (mut units, mut placements, mut task_rows) = (Vec::new(), Vec::new(), Vec::new());
         for &n in &users {
             let tasks = problem.users()[n].tasks();
             let task_row = tasks.map(|tasks| {
                 lp.rows.push((Sense::AtMost, tasks.clone()));
                 lp.rows.len() - 1
             });
+            task_rows.extend(task_row.map(|row| (n, row)));
             for i in problem.classes_of(n) {
                 let mut entries = capacity_entries(constraints, n, i);
                 entries.extend(limit_entries(constraints, limits, n, i));
@@ -175,7 +233,54 @@ impl Programme {
                 units.push(problem.gamma(n, i).to_f64().min(tasks.map_or(f64::INFINITY, Rational::to_f64)));
             }
         }
-        Self { lp, units, placements, users }
+        Self { lp, units, placements, users, task_rows }
+    }
+
+    /// Computes the optimum.
+    fn solve(&self) -> Result<ExactOptimum, MechanismError> {
+        let solver =
+            |source| MechanismError::Solver { mechanism: OEF.info.id, source: LevelsError::Lp(source) };
+        let start = StartingPoint { point: None, basis: &[] };
+        let optimum = refine::solve(&self.lp, &self.units, start, EXACT.max_pivots);
+        optimum.and_then(Feasibility::optimum).map_err(solver)
+    }
+
+    /// Returns the tasks of an optimum.
+    fn tasks(&self, problem: &Problem, optimum: &ExactOptimum) -> Tasks {
+        let mut tasks = vec![Vec::new(); problem.n_users()];
+        for (&(n, i), x) in self.placements.iter().zip(&optimum.x) {
+            if !x.is_zero() {
+                tasks[n].push((i, x.clone()));
+            }
+        }
+        tasks
+    }
+
+    /// Replaces the objective by the least `x_n / w_n` of all users, times the sum of all weights. The optimum is the
+    /// same as with equal levels, because every user can do without its tasks above the least level. The prices of the
+    /// new rows are not negative, which the prices of rows of equality need not be. The last column is the level.
+    fn raise_least_level(&mut self, problem: &Problem) {
+        self.lp.columns.iter_mut().for_each(|column| column.cost = Rational::new());
+        let (mut entries, mut all, mut unit) = (Vec::new(), Rational::new(), f64::INFINITY);
+        for &n in &self.users {
+            let row = self.lp.rows.len();
+            self.lp.rows.push((Sense::AtMost, Rational::new()));
+            let weight = problem.users()[n].weight();
+            entries.push((row, weight.clone()));
+            all += weight;
+            let mut most = 0.0;
+            for ((column, (user, _)), unit) in
+                self.lp.columns.iter_mut().zip(&self.placements).zip(&self.units)
+            {
+                if *user == n {
+                    column.entries.push((row, Rational::from(-1)));
+                    most += unit;
+                }
+            }
+            unit = unit.min(most / weight.to_f64());
+        }
+        self.lp.columns.push(ExactColumn { cost: all, entries });
+        self.units.push(unit);
     }
 
     /// Adds the rows `(w_n / w_m) sum_i x_mi rho_nmi - x_n <= 0`.
@@ -213,14 +318,4 @@ impl Programme {
             }
         }
     }
-}
-
-/// Returns the number of tasks of `n` that the resources of one task of `m` on class `i` are worth. It is 0
-/// if `n` cannot run on the class.
-fn worth(constraints: &Constraints<'_>, n: usize, m: usize, i: usize) -> Rational {
-    let (Some(own), Some(other)) = (constraints.usage(n, i), constraints.usage(m, i)) else {
-        return Rational::new();
-    };
-    let per_row = own.entries().map(|(at, usage)| Rational::from(&other[at] / usage));
-    per_row.min().unwrap_or_default()
 }

@@ -508,7 +508,14 @@ pub(crate) fn words(claim: &Claim, certificate: &Certificate, constraints: &Cons
         ),
         Evidence::Bottlenecks(_) => "every user has all its tasks, or a bottleneck on every class".to_owned(),
         Evidence::Unblocked(unblocked) => unblocked_words(unblocked, problem, constraints),
-        Evidence::Better(_) => "another allocation has a larger sum".to_owned(),
+        Evidence::EnvyPrices(_) => "prices of capacities and of envy prove it".to_owned(),
+        Evidence::Better(_) => match claim.axiom {
+            Axiom::OptimalEnvyFree => "an envy-free allocation has more tasks in total".to_owned(),
+            Axiom::OptimalEqual => {
+                "an allocation with equal tasks over weight has more tasks in total".to_owned()
+            }
+            _ => "another allocation has a larger sum".to_owned(),
+        },
         Evidence::Nothing { user: n } => format!("{} has no tasks, and could have some", user(*n)),
     }
 }

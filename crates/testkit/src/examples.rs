@@ -11,6 +11,7 @@ use crate::agreement::agreed;
 use crate::q;
 
 mod groups;
+mod optimal;
 mod packings;
 
 pub fn problem(text: &str) -> Problem {
@@ -283,6 +284,7 @@ pub fn good_certificates() -> Vec<(&'static str, Certificate)> {
     all.extend(whole_tasks());
     all.extend(groups::certificates());
     all.extend(packings::certificates());
+    all.extend(optimal::certificates());
     all
 }
 

@@ -223,6 +223,15 @@ pub struct PackingLevel {
     pub pricing: Vec<(usize, Tree)>,
 }
 
+/// The prices of the axiom `optimal-envy-free`.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct EnvyPrices {
+    /// The prices `(row, p)` per unit of the row of [`Constraints`](evenhand_problem::Constraints), ascending by row.
+    pub rows: Vec<(usize, Rational)>,
+    /// The prices `(user, envied, e)` of the rows of envy.
+    pub envy: Vec<(usize, usize, Rational)>,
+}
+
 /// Evidence of a claim. Users, rows, classes and resources are given by index.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub enum Evidence {
@@ -357,7 +366,11 @@ pub enum Evidence {
         /// The levels that prove these totals, in any order.
         levels: Vec<PackingLevel>,
     },
-    /// Proportional, if violated: an allocation with a larger sum.
+    /// Optimal among envy-free allocations, if it holds: prices of capacities and of envy. Optimal among equal allocations
+    /// has [`Evidence::Prices`].
+    EnvyPrices(EnvyPrices),
+    /// Proportional, if violated: an allocation with a larger sum. Optimal among envy-free or equal allocations, if
+    /// violated: an envy-free or equal allocation with more tasks in total.
     Better(Tasks),
     /// Evidence for the axiom `proportional`, if the powers are irrational or too long.
     Enclosed {

@@ -72,8 +72,8 @@ pub use budget::{Budget, DEFAULT_WORK, TooLarge};
 pub use certificate::Certificate;
 pub use claim::{Claim, Outcome};
 pub use evidence::{
-    ClassMark, Complaint, Evidence, Level, Limit, Packing, PackingLevel, Party, PartyPrices, PlacePrices,
-    Room, Short, SingleLimit, Standing, Stop, Unblocked, Witness,
+    ClassMark, Complaint, EnvyPrices, Evidence, Level, Limit, Packing, PackingLevel, Party, PartyPrices,
+    PlacePrices, Room, Short, SingleLimit, Standing, Stop, Unblocked, Witness,
 };
 pub use instance::{Instance, Tasks};
 pub use kernel::{Document, Verdict, check, check_text, check_written};

@@ -119,8 +119,9 @@ let axioms = [ "feasible", OfFeasible; "integer-feasible", OfIntegerFeasible; "n
   "work-conserving", OfWorkConserving; "pareto-optimal", OfParetoOptimal; "integer-pareto-optimal", OfIntegerParetoOptimal;
   "envy-free", OfEnvyFree; "ef1", OfEf1; "sharing-incentive", OfSharingIncentive; "bottleneck-fair", OfBottleneck OnEveryClass;
   "global-bottleneck-fair", OfBottleneck OfTheCluster; "single-resource-fair", OfBottleneck Single; "max-min", Another;
-  "max-min-packings", Another; "njc", OfNjc; "ps-dsf", OfPsDsf; "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees;
-  "group-sharing-incentive", OfGroupSharing; "group-envy-free", OfGroupEnvy; "tree", OfTree ]
+  "max-min-packings", Another; "optimal-envy-free", Another; "optimal-equal", Another; "njc", OfNjc; "ps-dsf", OfPsDsf;
+  "proportional", Another; "limits", OfLimits; "guarantees", OfGuarantees; "group-sharing-incentive", OfGroupSharing;
+  "group-envy-free", OfGroupEnvy; "tree", OfTree ]
 let read_axiom value = let name = text value in
   if List.mem_assoc name axioms then name else malformed "`%s` is not an axiom; write one of %s" name (String.concat ", " (List.map fst axioms))
 

@@ -8,6 +8,7 @@
 mod integer_pareto;
 mod max_min;
 mod optima;
+mod optimal;
 mod packings;
 mod pareto;
 mod parties;
@@ -353,6 +354,9 @@ fn search_of(axiom: Axiom) -> Option<Search> {
             let share = of.share.ok_or(Undecided::NoShare)?;
             packings::claim(prover.instance, share, prover.tolerance, prover.optima)
         },
+        Axiom::OptimalEnvyFree | Axiom::OptimalEqual => {
+            |prover, axiom, _| optimal::claim(prover.instance, axiom, prover.tolerance)
+        }
         Axiom::Tree => |prover, _, _| tree::claim(prover.instance, prover.tolerance, prover.optima),
         _ => return None,
     })

@@ -14,6 +14,7 @@ mod judged;
 mod least;
 mod nearly;
 mod one_more_unit;
+mod optimal;
 mod packings;
 mod parties;
 mod promised;

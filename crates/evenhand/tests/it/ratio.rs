@@ -83,7 +83,7 @@ fn whole_servers_agree_with_an_independent_implementation() {
 #[test]
 fn four_types_attain_the_published_infimum() {
     let case = golden::case("vm.worst4.infimum");
-    // The loads of THEORY section 8, for which the exact infimum is attained.
+    // The published loads for which the exact infimum is attained.
     let loads = [(48, 13), (18, 13), (3, 1), (2, 1)].map(Rational::from);
     let folder = Folder::new();
     let text = golden::reservation(&case, "", Some(&loads));

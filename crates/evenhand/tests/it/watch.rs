@@ -164,7 +164,7 @@ fn the_watch_reports_a_full_disk_and_continues() {
     let folder = folder();
     let program = env!("CARGO_BIN_EXE_evenhand");
     let script = format!(
-        "ulimit -f 200; exec '{program}' watch --command 'cat snap.json' --every 1ms --history h.sqlite --quiet 2>log & \
+        ": >log; ulimit -f 200; exec '{program}' watch --command 'cat snap.json' --every 1ms --history h.sqlite --quiet 2>log & \
          child=$!; n=0; while [ $n -lt 600 ] && [ $(grep -c 'not in the history' log) -lt 3 ]; do sleep 0.1; n=$((n+1)); done; \
          kill -TERM $child; wait $child; echo $?"
     );

@@ -17,7 +17,7 @@ pub(super) static INFO: Info = Info {
     title: "Progressive filling",
     equalises: "the score named, by whole tasks: the least is served next",
     guarantees: "whole tasks on single servers; as fair as one task allows where every task fits everywhere",
-    reference: "DRFH, section V-B; Kesidis, sections IV and VI; THEORY, sections 5 and 8",
+    reference: "DRFH, section V-B; Kesidis, sections IV and VI; theory, section 5; proofs, section 8",
 };
 
 /// Fills the servers of `problem` by steps of `step` tasks until nothing fits.

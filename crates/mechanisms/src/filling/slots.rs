@@ -38,7 +38,7 @@ pub static SLOTS: Mechanism = Mechanism {
         title: "Slots",
         equalises: "slots of user n / w_n, by whole tasks, first fit",
         guarantees: "whole tasks on single servers; slots as equal as one task allows where every task fits everywhere",
-        reference: "DRFH, section VI and Table II; THEORY, section 5",
+        reference: "DRFH, section VI and Table II; theory, section 5",
     },
     proven: &[(Condition::Always, &[Axiom::IntegerFeasible])],
     flags: &[

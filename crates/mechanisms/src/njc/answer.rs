@@ -19,7 +19,7 @@ pub static INFO: Info = Info {
     title: "No Justified Complaints",
     equalises: "no share; every user has all its tasks or its entitlement of a saturated resource",
     guarantees: "Pareto optimal on one pool; sharing incentive on one pool",
-    reference: "NJC, sections 3 to 5; on clusters THEORY, section 3",
+    reference: "NJC, sections 3 to 5; on clusters: theory, section 3",
 };
 
 /// Returns an allocation of NJC with these tasks.

@@ -29,7 +29,7 @@ pub(super) static INFO: Info = Info {
     title: "PS-DSF, servers shared by time",
     equalises: "x_n / (w_n gamma_ni) on the classes where n runs",
     guarantees: "Pareto optimal, envy-free and sharing incentive under time sharing",
-    reference: "PS-DSF, Theorem 2; Fisher market by THEORY, fact 5",
+    reference: "PS-DSF, Theorem 2; Fisher market: theory, section 4, Fact 5",
 };
 
 /// The mechanism PS-DSF on time-shared servers.

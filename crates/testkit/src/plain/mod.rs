@@ -12,6 +12,7 @@ mod groups;
 mod held_back;
 pub mod karma;
 pub mod migrations;
+pub mod optimal;
 pub mod packings;
 mod pairs;
 mod parties;
@@ -180,6 +181,7 @@ fn is_claim_true(x: &Plain<'_>, claim: &Claim, tolerance: &Rational) -> Option<b
         Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => x.of_parties(claim),
         Axiom::Tree => x.of_filling(claim),
         Axiom::MaxMinPackings => x.of_packings(claim),
+        Axiom::OptimalEnvyFree | Axiom::OptimalEqual => x.of_optimal(claim),
         _ => x.proof(claim),
     }?;
     // On single servers, tasks fit exactly or not at all.

@@ -19,7 +19,7 @@ impl Plain<'_> {
     }
 
     /// Returns the number of tasks of `n` that fit into the resources of one task of `m` on class `i`.
-    fn rate(&self, n: usize, m: usize, i: usize) -> Rational {
+    pub fn rate(&self, n: usize, m: usize, i: usize) -> Rational {
         let rows = self.cluster.used_rows(n, i).into_iter();
         rows.map(|row| self.cluster.uses(m, row) / self.cluster.uses(n, row)).min().unwrap_or_default()
     }

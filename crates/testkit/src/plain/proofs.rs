@@ -11,7 +11,7 @@ use super::{Matrix, Plain, Shown, zero};
 impl<'a> Plain<'a> {
     /// Returns `sum p C + sum q T`. The prices of limits come after those of the rows. Returns `None` if a
     /// price is negative, or if a task is worth more than it costs.
-    fn bound(
+    pub fn bound(
         &self,
         rows: &[Rational],
         users: &[Rational],

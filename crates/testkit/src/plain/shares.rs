@@ -135,8 +135,15 @@ impl Plain<'_> {
     fn knows_rates(&self, axiom: Axiom) -> bool {
         let of_base_demand = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"];
         let of_groups = ["limits", "guarantees", "group-sharing-incentive", "group-envy-free", "tree"];
-        let limited =
-            ["feasible", "non-wasteful", "pareto-optimal", "sharing-incentive", "max-min", "proportional"];
+        let limited = [
+            "feasible",
+            "non-wasteful",
+            "pareto-optimal",
+            "sharing-incentive",
+            "max-min",
+            "optimal-equal",
+            "proportional",
+        ];
         let name = axiom.name();
         let without_rates = of_base_demand.contains(&name) || of_groups.contains(&name);
         !(without_rates && self.p().has_rates()) && (limited.contains(&name) || !self.p().has_at_most())
@@ -150,6 +157,11 @@ impl Plain<'_> {
                 let has_groups = !self.p().groups().list().is_empty();
                 !is_timed && !has_groups && self.coefficients(share).is_some()
             }
+            (Axiom::OptimalEnvyFree, _) => {
+                self.p().groups().list().is_empty()
+                    && self.p().users().iter().all(|user| user.tasks().is_none())
+            }
+            (Axiom::OptimalEqual, _) => self.p().groups().list().is_empty(),
             (Axiom::MaxMin | Axiom::Proportional, Some(share)) => self.coefficients(share).is_some(),
             (Axiom::BottleneckFair | Axiom::GlobalBottleneckFair | Axiom::SingleResourceFair, _) => {
                 !self.bottlenecks(claim.axiom).is_empty()

@@ -107,14 +107,23 @@ fn front(users: &[usize], held: &[Amounts], rounded: &[Rounded], one_less: bool)
     Ok(front)
 }
 
+/// Returns the number of tasks of `n` that the resources of one task of `m` on class `i` are worth. It is 0 if `n` cannot
+/// run on the class.
+pub fn worth_of_task(case: &Case<'_>, n: usize, m: usize, i: usize) -> Checked<Rational> {
+    work::spend_stated(2 * case.rows_of(i).len() + 2)?;
+    if !case.problem.can_run(m, i) {
+        return Ok(Rational::new());
+    }
+    let rate = |(row, d): (usize, Rational)| case.takes(m, row).unwrap_or_default() / d;
+    Ok(case.uses(n, i).into_iter().map(rate).min().unwrap_or_default())
+}
+
 /// Returns the number of tasks that the bundle of `m` is worth to `n`. If `one_less` is true, one task of the bundle is
 /// left out, namely the task that is worth most.
 fn worth(case: &Case<'_>, n: usize, m: usize, one_less: bool) -> Checked<Rational> {
     let (mut all, mut most) = (Rational::new(), Rational::new());
     for (i, x) in &case.x[m] {
-        work::spend_stated(2 * case.rows_of(*i).len() + 2)?;
-        let rate = |(row, d): (usize, Rational)| case.takes(m, row).unwrap_or_default() / d;
-        let of_task = case.uses(n, *i).into_iter().map(rate).min().unwrap_or_default();
+        let of_task = worth_of_task(case, n, m, *i)?;
         all = work::plus(&all, &work::times(x, &of_task)?)?;
         most = most.max(of_task);
     }

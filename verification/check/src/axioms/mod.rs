@@ -9,6 +9,7 @@ pub mod answered;
 pub mod envy;
 pub mod feasible;
 pub mod max_min;
+pub mod optimal;
 pub mod packings;
 pub mod prices;
 pub mod proportional;
@@ -28,7 +29,7 @@ use crate::work::{self, Checked, ensure, refuse};
 const ALPHA: u32 = 1000;
 
 /// All axioms by name, with the functions that judge them.
-pub const AXIOMS: [(&str, Judge); 22] = [
+pub const AXIOMS: [(&str, Judge); 24] = [
     ("feasible", |case, _| Ok((feasible::least(case)?, None))),
     ("integer-feasible", feasible::integer_feasible),
     // An allocation consists of tasks, so every amount of capacity in use serves a task.
@@ -44,6 +45,8 @@ pub const AXIOMS: [(&str, Judge); 22] = [
     ("single-resource-fair", max_min::max_min),
     ("max-min", max_min::max_min),
     ("max-min-packings", packings::max_min_packings),
+    ("optimal-envy-free", optimal::optimal),
+    ("optimal-equal", optimal::optimal),
     ("njc", answered::njc),
     ("ps-dsf", answered::ps_dsf),
     ("proportional", proportional::proportional),
@@ -61,8 +64,15 @@ fn covers(axiom: &str, problem: &Problem) -> bool {
     let is_of_base_demands = ["bottleneck-fair", "global-bottleneck-fair", "single-resource-fair"]
         .contains(&axiom)
         || groups::ABOUT.contains(&axiom) && axiom != "work-conserving";
-    let keeps_limits =
-        ["feasible", "non-wasteful", "pareto-optimal", "sharing-incentive", "max-min", "proportional"];
+    let keeps_limits = [
+        "feasible",
+        "non-wasteful",
+        "pareto-optimal",
+        "sharing-incentive",
+        "max-min",
+        "optimal-equal",
+        "proportional",
+    ];
     (!is_of_base_demands || !problem.has_rates()) && (keeps_limits.contains(&axiom) || !problem.has_at_most())
 }
 
@@ -158,6 +168,7 @@ impl<'j> Claim<'j> {
                 !bottlenecks(self.axiom, case).is_empty()
             }
             ("max-min-packings", _) if !packings::apply(case) => false,
+            ("optimal-envy-free" | "optimal-equal", _) if !optimal::applies(self.axiom, case) => false,
             (axiom, _) if groups::ABOUT.contains(&axiom) => groups::apply(axiom, case)?,
             (_, Some(share)) => Coefficients::new(share, case)?.is_some(),
             _ => true,

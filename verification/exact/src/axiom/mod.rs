@@ -19,6 +19,7 @@ mod lack;
 pub mod max_min;
 pub mod njc;
 mod non_wasteful;
+pub mod optimal;
 pub mod packings;
 pub mod pareto_optimal;
 pub mod parties;
@@ -68,6 +69,10 @@ pub enum Axiom {
     MaxMin,
     /// Weighted lexicographic max-min of a named [`Share`](crate::Share) among whole tasks over time.
     MaxMinPackings,
+    /// No envy-free allocation has more tasks in total.
+    OptimalEnvyFree,
+    /// No allocation in which all users have the same tasks over weight has more tasks in total.
+    OptimalEqual,
     /// No justified complaints: every user has all its tasks, or its entitlement on a saturated row.
     Njc,
     /// Per-server dominant-share fairness: every user has all its tasks, or a bottleneck on every class.
@@ -88,7 +93,7 @@ pub enum Axiom {
 
 impl Axiom {
     /// Every axiom, in the order of the formats.
-    pub const ALL: [Self; 22] = [
+    pub const ALL: [Self; 24] = [
         Self::Feasible,
         Self::IntegerFeasible,
         Self::NonWasteful,
@@ -103,6 +108,8 @@ impl Axiom {
         Self::SingleResourceFair,
         Self::MaxMin,
         Self::MaxMinPackings,
+        Self::OptimalEnvyFree,
+        Self::OptimalEqual,
         Self::Njc,
         Self::PsDsf,
         Self::Proportional,
@@ -153,14 +160,15 @@ impl Axiom {
         self.rule().needs_evidence()
     }
 
-    /// Returns the axioms that can be asked about a problem. Axioms about groups are included only if there are groups,
-    /// and the axiom about packings is included only if there are no groups.
+    /// Returns the axioms that can be asked about a problem. Axioms about groups are included only if there are groups.
+    /// The axioms about packings and about optima under a condition are included only if there are no groups.
     pub fn questions(problem: &Problem) -> impl Iterator<Item = Self> + use<> {
         let has_groups = !problem.groups().list().is_empty();
-        // Packings of users in groups are not defined.
-        let is_asked = move |axiom: Self| {
-            if has_groups { axiom != Self::MaxMinPackings } else { !axiom.is_about_groups() }
-        };
+        // These axioms are not defined for users in groups.
+        let is_apart =
+            |axiom: Self| matches!(axiom, Self::MaxMinPackings | Self::OptimalEnvyFree | Self::OptimalEqual);
+        let is_asked =
+            move |axiom: Self| if has_groups { !is_apart(axiom) } else { !axiom.is_about_groups() };
         Self::ALL.into_iter().filter(move |axiom| is_asked(*axiom))
     }
 
@@ -208,6 +216,7 @@ impl Axiom {
                 | Self::ParetoOptimal
                 | Self::SharingIncentive
                 | Self::MaxMin
+                | Self::OptimalEqual
                 | Self::Proportional
         );
         if !keeps_limits && problem.has_at_most() {
@@ -246,6 +255,8 @@ impl Axiom {
             Self::SingleResourceFair => &bottleneck::SINGLE_RESOURCE_FAIR,
             Self::MaxMin => &max_min::MaxMin,
             Self::MaxMinPackings => &packings::MaxMinPackings,
+            Self::OptimalEnvyFree => &optimal::Optimal::EnvyFree,
+            Self::OptimalEqual => &optimal::Optimal::Equal,
             Self::Njc => &njc::Njc,
             Self::PsDsf => &ps_dsf::PsDsf,
             Self::Proportional => &proportional::Proportional,
