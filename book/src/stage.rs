@@ -31,20 +31,20 @@ impl Chapters {
         self.mechanisms.iter().chain(&self.axioms).chain(&self.papers)
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all().count()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no pages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Writes `book.toml` and `src` into a folder, and says how many pages there are.
+/// Writes `book.toml` and `src` into a folder, and returns the number of pages.
 ///
 /// # Errors
 /// A page of the list is missing, a link leads nowhere, or a formula cannot be read.
