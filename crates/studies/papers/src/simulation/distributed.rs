@@ -80,8 +80,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             paper: "PS-DSF at least as high as TSF and C-DRFH".to_owned(),
             ours: words.join("; "),
             agrees: Some(least),
-            note: "demands and class sizes are those that Table III forces; tasks of TSF and DRFH may be placed \
-                   in other ways too, which changes the utilisation of single classes"
+            note: "Table III determines the demands and class sizes. TSF and DRFH allow other placements \
+                   too, which changes the utilisation of single classes."
                 .to_owned(),
         });
     }
