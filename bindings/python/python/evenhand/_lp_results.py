@@ -82,7 +82,7 @@ class Solution:
 
     @property
     def relaxed(self) -> bool:
-        """Whether columns have to be integers, which the answer ignores."""
+        """``True`` if columns have to be integers, which the answer ignores."""
         return bool(self.programme.integers)
 
     def certificate(self) -> str:
@@ -133,7 +133,7 @@ class Judgement:
 
     def __init__(self, native_judgement: Any) -> None:
         self._native = native_judgement
-        #: Whether the answer is feasible and optimal within the tolerance, as far as that is known.
+        #: ``True`` if the answer is feasible and optimal within the tolerance, as far as that is known.
         self.accepted: bool = native_judgement.accepted
         #: The verdict in one sentence.
         self.sentence: str = native_judgement.sentence
