@@ -58,7 +58,7 @@ _UNKNOWN = object()
 
 
 class Verdicts(Dict[str, Verdict]):
-    """The verdicts by axiom. An axiom with a parameter is also found by its name alone, if that is unique."""
+    """The verdicts by axiom. The key of an axiom with a parameter may omit the parameter, if the name is unique."""
 
     def __missing__(self, name: str) -> Verdict:
         same_name = [key for key in self if key.split(":")[0] == name]
