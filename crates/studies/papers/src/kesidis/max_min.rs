@@ -322,7 +322,7 @@ fn beside_15() -> Result<Entry, PaperError> {
     let crossed = gain(PRIORITIES, &x_15, by_5)?.min(gain(PRIORITIES, &x_5, by_15)?);
     Ok(Entry {
         id: "kesidis.equation-5".to_owned(),
-        source: "Kesidis, (5) with U_n = x_n / phi_n beside (15)",
+        source: "Kesidis, (5) with U_n = x_n / phi_n next to (15)",
         paper: "(15) does not divide by phi_n in the argument of g".to_owned(),
         ours: format!("(5): x_n = {}; (15): x_n = {}", list(&of_5), list(&of_15)),
         agrees: Some(own <= ROUNDING && crossed > 1000.0 * ROUNDING),

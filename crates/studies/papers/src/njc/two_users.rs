@@ -87,8 +87,8 @@ fn figure_3() -> Result<Vec<Entry>, PaperError> {
             ours: table.join("; "),
             agrees: Some(unique),
             note: format!(
-                "The paper states no entitlements, and all answers were enumerated. {corners} of {} are \
-                 corners where two bounds meet.",
+                "The paper states no entitlements, and all answers were enumerated. {corners} of {} answers \
+                 are at corners where two bounds meet.",
                 ENTITLEMENTS.len()
             ),
         },

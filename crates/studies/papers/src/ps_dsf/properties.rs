@@ -118,7 +118,7 @@ fn note(axiom: Axiom, promised: bool, violated: usize) -> &'static str {
             "this supports the claim but does not prove it; only the servers that the envious user may use \
              are counted (see `.aggregated`)"
         }
-        (_, true, 0) => "support, no proof",
+        (_, true, 0) => "this supports the claim but does not prove it",
         (Axiom::SharingIncentive, true, _) => {
             "each problem is judged exactly; the user's fraction of every server counts, even of servers \
              that the user may not use"

@@ -95,7 +95,7 @@ fn plot(x: &str, points: Vec<(f64, f64)>, optimum: f64) -> Result<String, PaperE
         Series::new(name, points).without_marks(LineStyle::Dashed)
     };
     let plot = Plot {
-        title: "Reward of DRA in parts of the global greedy reward".to_owned(),
+        title: "Reward of DRA as a fraction of the global greedy reward".to_owned(),
         x: Axis::linear(x),
         y: Axis::linear("reward"),
         series: vec![Series::new("DRA", points), level("global greedy", 1.0), level("optimum", optimum)],

@@ -180,7 +180,7 @@ fn by_time(course: &Course) -> Entry {
         course.policies.iter().map(|(name, run)| format!("{name} {}", part(run))).collect();
     Entry {
         id: "simulation.reservation.figure-6".to_owned(),
-        source: "Reservation, Figure 6: reward over time, in parts of the upper bound at the time",
+        source: "Reservation, Figure 6: reward over time, as a fraction of the upper bound at the time",
         paper: "DRA with preemption above the others in almost all parts of the trace".to_owned(),
         ours: format!("{} servers, least and most over the minutes: {}", course.servers, words.join("; ")),
         agrees: None,
