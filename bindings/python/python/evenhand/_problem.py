@@ -164,7 +164,7 @@ class Problem:
         return self._native.sha256()
 
     def alone(self) -> Dict[str, Fraction]:
-        """The solo tasks of each user: the number of tasks that it could run if it had all servers."""
+        """The solo tasks of each user: the number of tasks that it could run if it were the only user."""
         return dict(zip(self.users, self._native.alone()))
 
     def to_json(self) -> str:

@@ -24,7 +24,7 @@ struct PathFollower {
     most: Option<usize>,
 }
 
-/// One server as a pool. The unit of each user is the number of its solo tasks.
+/// One server as a pool. The tasks of each user are in units of its solo tasks.
 pub(super) struct OnePool {
     pub pool: Pool,
     model: Model,
