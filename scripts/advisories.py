@@ -34,9 +34,9 @@ def excerpt(folder):
     names = locked()
     commit, date = git(folder, "log", "-1", "--format=%H %cs").split()
     lines = [
-        "# What https://github.com/rustsec/advisory-db (CC0-1.0) says about the crates of Cargo.lock and",
+        "# The advisories of https://github.com/rustsec/advisory-db (CC0-1.0) about the crates of Cargo.lock and",
         f"# fuzz/Cargo.lock; commit {commit} of {date}.",
-        "# scripts/advisories.py writes this file. ID, crate, kind; versions that are not affected, in sets parted by |.",
+        "# scripts/advisories.py writes this file. A line has the ID, the crate and the kind, then the unaffected versions, in sets separated by |.",
         "asked " + " ".join(sorted(names)),
     ]
     for path in git(folder, "ls-tree", "-r", "--name-only", "HEAD", "crates").split():

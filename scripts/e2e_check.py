@@ -16,7 +16,7 @@ from fractions import Fraction
 #: The links of a page that contain its certificates.
 LINKS = """return [...document.querySelectorAll("a[data-certificate]")].map((e) =>
     ({name: e.dataset.certificate, address: e.getAttribute("href"), sharing: e.dataset.sharing}));"""
-#: Tells whether the page can check certificates.
+#: True if the page can check certificates.
 CHECKS = "return document.getElementById('check') !== null;"
 STATUS = "return document.getElementById('check').dataset.status ?? null;"
 #: The answer for each certificate: the name of the certificate and the lines.
@@ -90,7 +90,7 @@ def seen(name):
 
 
 def agrees(text, exact, stated):
-    """Returns whether a page shows this number. A rounded number comes with the exact number, unless that number is too long."""
+    """Returns ``True`` if a page shows this number. A rounded number comes with the exact number, unless that number is too long."""
     if exact:
         return rational(exact.split(" ")[0]) == stated
     shown = rational(re.sub(r"^.* = ", "", text).split(" ")[0])
@@ -303,7 +303,7 @@ class Pages:
             self.fault(name, f"the keyboard reaches {reached} of {controls} controls")
 
     def axe(self, pages, out):
-        """Adds the faults that axe-core reports, and returns whether axe-core could run."""
+        """Adds the faults that axe-core reports, and returns ``True`` if axe-core could run."""
         source = out / "axe/node_modules/axe-core/axe.min.js"
         if not source.exists():
             npm = shutil.which("npm")

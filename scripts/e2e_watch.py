@@ -25,7 +25,7 @@ GPUS = 4
 
 
 def prometheus():
-    """Returns whether Prometheus is installed. As root, installs Debian's package if Prometheus is missing."""
+    """Returns ``True`` if Prometheus is installed. As root, installs Debian's package if Prometheus is missing."""
     if shutil.which("prometheus"):
         return True
     if os.geteuid() != 0 or not shutil.which("apt-get"):

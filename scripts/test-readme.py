@@ -35,7 +35,7 @@ def lines(text):
 
 
 def shows(printed, said):
-    """Returns whether the page shows this output. A line `...` of the page stands for any lines."""
+    """Returns ``True`` if the page shows this output. A line `...` of the page stands for any lines."""
     pattern = "".join(r"(.*\n)*" if line == "..." else re.escape(line) + r"\n" for line in printed)
     return re.fullmatch(pattern, "".join(line + "\n" for line in said)) is not None
 

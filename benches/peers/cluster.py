@@ -17,7 +17,7 @@ from common import emit, read_problem, timed
 import cvxpy as cp
 import numpy as np
 
-# Tasks below this count as 0: they are what a solver's distance from the boundary leaves.
+# Smaller numbers of tasks count as 0. An interior-point solver leaves such numbers, because it stays off the boundary.
 NOTHING = 1e-9
 
 

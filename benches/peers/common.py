@@ -12,7 +12,7 @@ import time
 from dataclasses import dataclass
 from fractions import Fraction
 
-# One thread each, set before numpy is loaded: idle threads of OpenBLAS spin and distort the CPU times.
+# Each peer uses one thread, because idle threads of OpenBLAS spin and distort the CPU times. Set before numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
@@ -166,7 +166,7 @@ def rounds(lp, solve, mode):
                 done = active.copy()
             fixed[done] = lp.weights[done] * g
         active &= ~done
-        if not active.any():  # who was given more than all tasks, gives it back
+        if not active.any():  # users with more than all their tasks give the excess back
             return g, y * np.minimum(1, fixed / np.maximum(y.sum(1), 1e-300))[:, None], count
 
 

@@ -30,7 +30,7 @@ def read_allocation(path, problem):
 
 
 def takes_part(problem, n):
-    """Return whether the user can envy: it has tasks, and at least one class can run them."""
+    """Return True if the user can envy: it has tasks, and at least one class can run them."""
     fits = any(
         all(d == 0 or c > 0 for d, c in zip(problem.demand[n], problem.capacity[i])) for i in problem.allowed[n]
     )

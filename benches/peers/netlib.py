@@ -61,7 +61,7 @@ def contradiction(certificate):
     costs = Fraction(document["objective"]) - constant
     step = max(abs(costs), 1) / 1000
     maximise = programme.get("direction") == "maximise"
-    # The programme may hold only numbers of up to 400 digits. The nearest double is still on the side of the contradiction.
+    # Numbers in the programme may have at most 400 digits. The nearest double is still on the side of the contradiction.
     side = {"lower": repr(float(costs + step))} if maximise else {"upper": repr(float(costs - step))}
     programme["rows"].append({"name": "contradiction", **side})
     for column in programme["columns"]:
@@ -115,7 +115,7 @@ def ratios(lines, empty):
     accepted = [line for line in lines if seconds(line["check"]) is not None]
     print(f"solved with certificate: {len(solved)} of {len(lines)}; accepted by the kernel: {len(accepted)}")
     highs = [(line, seconds(line["highs"])) for line in solved if seconds(line["highs"])]
-    # The start of Python and of the package is no work of HiGHS.
+    # The start of Python and of the package does not count as time of HiGHS.
     slow = [line["name"] for line, time in highs if seconds(line["solve"]) > 4 * max(time - empty, 0) + 1]
     print(f"slower than 4 times HiGHS plus 1 s: {', '.join(slow) or 'none'}")
     for key, name in (("esolver", "QSopt_ex"), ("soplex", "SoPlex")):

@@ -55,7 +55,7 @@ def numba_kernels():
 
     @nb.njit
     def enumerate_maximal(types, cpu, memory, out):
-        """Write every configuration to which no job can be added; return their number."""
+        """Write every configuration to which no job can be added, and return the number of configurations."""
         n = types.shape[0]
         k = np.zeros(n, np.int64)
         c, m, count = cpu, memory, 0

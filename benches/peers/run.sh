@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Times the peers on problems, each by itself, and prints a table. The lines are also appended to
+# Measures the time of each peer on each problem, one after the other, and prints a table. The lines are also appended to
 # .tools/peers/results.jsonl.
 #
 #   run.sh                               the Google table with 300 and 900 users; pools and a cluster

@@ -38,7 +38,7 @@ pub enum Question {
     ReadCertificate,
     /// The kernel's verdict on a certificate, from its text.
     Check,
-    /// Whether a given allocation is envy-free, and its margin, including the preparation of integers.
+    /// The verdict on the envy-freeness of a given allocation and its margin, including the preparation of integers.
     Envy,
 }
 

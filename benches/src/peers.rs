@@ -262,7 +262,7 @@ fn show(rows: &[Row]) -> String {
     markdown(&head, &cells.collect::<Vec<_>>(), 2)
 }
 
-/// Returns the targets of issue 2, and the values of this run.
+/// Returns a table of the ratios to other programs: the target of each ratio and the value of this run.
 fn targets(users: usize, rows: &[Row]) -> String {
     let of = |task: Task, name: &str| {
         let matching = rows.iter().filter(|row| row.task == task && row.name.starts_with(name));

@@ -1,4 +1,4 @@
-//! What audits find of every mechanism: the axioms that it breaks, each with a small problem.
+//! The results of an audit of every mechanism: the axioms that it breaks, each with a small problem.
 
 use evenhand_audit::{Audit, AuditError, Audited, Example, Settings, audit};
 use evenhand_certify::Request;
@@ -7,9 +7,10 @@ use evenhand_mechanisms::{Mechanism, registry};
 use evenhand_problem::Rational;
 use evenhand_problem::format::problem_to_json;
 
-/// Problems of an audit for one axiom alone: most that can be violated are so on one in ten.
+/// The number of random problems of an audit for a single axiom. Most axioms that can be violated are violated on one
+/// problem in ten.
 const FEW: u64 = 200;
-/// What mechanisms that need a flag are audited with.
+/// The flags of mechanisms that cannot be audited without a flag.
 const FLAGS: [(&str, &str); 2] = [("alpha", "2"), ("slots", "4")];
 
 /// The audits of all mechanisms, in the order of the registry.
@@ -27,7 +28,7 @@ impl Audits {
         Ok(Self { all: registry::ALL.iter().copied().map(one).collect::<Result<_, AuditError>>()? })
     }
 
-    /// The axioms that a mechanism breaks.
+    /// Returns the axioms that a mechanism breaks, each with an example.
     pub(crate) fn broken_by(&self, mechanism: &Mechanism) -> impl Iterator<Item = (&Audited, &Example)> {
         let of = self.all.iter().find(|(each, _)| each.info.id == mechanism.info.id);
         of.into_iter()
@@ -35,8 +36,9 @@ impl Audits {
             .filter_map(|each| Some((each, each.example.as_ref()?)))
     }
 
-    /// The smallest problem on which a mechanism breaks the axiom, the earliest of the registry among equals. Axioms that
-    /// usual audits do not ask for are asked for.
+    /// Returns the smallest problem on which a mechanism breaks the axiom, with this mechanism and the axiom's name.
+    /// Among equally small problems, the first mechanism of the registry is taken. If the usual audits do not cover the
+    /// axiom, audits for this axiom are run.
     pub(crate) fn against(&self, axiom: Axiom) -> Option<(&'static Mechanism, String, Example)> {
         let usual = self.all.iter().flat_map(|(mechanism, audit)| {
             let broken = audit.axioms.iter().filter(|each| each.axiom == axiom);
@@ -46,13 +48,13 @@ impl Audits {
     }
 }
 
-/// The flags of an audit on the command line.
+/// Returns the flags for an audit of the mechanism, as they are written on the command line.
 pub(crate) fn flags(mechanism: &Mechanism) -> String {
     let set = FLAGS.iter().filter(|(name, _)| mechanism.takes(name));
     set.map(|(name, value)| format!(" --{name} {value}")).collect()
 }
 
-/// Settings of the mechanism, with the flags that it cannot do without.
+/// Returns the settings for an audit of the mechanism, with the flags that it needs.
 pub(crate) fn settings(mechanism: &'static Mechanism) -> Settings {
     let mut settings = Settings::of(mechanism);
     for (name, value) in FLAGS.iter().filter(|(name, _)| mechanism.takes(name)) {
@@ -61,13 +63,13 @@ pub(crate) fn settings(mechanism: &'static Mechanism) -> Settings {
     settings
 }
 
-/// Users, classes and resources, and then how much there is to read.
+/// Returns the number of users, classes and resources together, and the length of the problem's text.
 fn size(example: &Example) -> (usize, usize) {
     let problem = &example.problem;
     (problem.n_users() + problem.n_servers() + problem.n_resources(), problem_to_json(problem).len())
 }
 
-/// The first mechanism that breaks an axiom which is asked for by name.
+/// Audits the mechanisms for this axiom, and returns the first mechanism that breaks it.
 fn asked(axiom: Axiom) -> Option<(&'static Mechanism, String, Example)> {
     let parameters = match axiom {
         Axiom::MaxMin => Parameters::from(Some(Share::Dominant)),

@@ -1,4 +1,4 @@
-//! A page for every axiom: its definition, which stands in docs/axioms.md, who guarantees it, and a counter-example.
+//! A page for every axiom: its definition from docs/axioms.md, the mechanisms that guarantee it, and a counter-example.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -14,10 +14,10 @@ use crate::Fault;
 use crate::audits::{Audits, flags};
 use crate::generated::{Generated, problem, verdicts};
 
-/// The pages, in the order of the formats.
+/// Returns the pages, in the order of [`Axiom::ALL`].
 ///
 /// # Errors
-/// The definition of an axiom does not stand in docs/axioms.md.
+/// docs/axioms.md has no definition of an axiom.
 pub fn axioms(root: &Path, audits: &Audits) -> Result<Vec<Generated>, Fault> {
     let definitions = std::fs::read_to_string(root.join("docs/axioms.md"))?;
     let queues = std::fs::read_to_string(root.join("examples/queues.json"))?;
@@ -39,7 +39,7 @@ pub fn axioms(root: &Path, audits: &Audits) -> Result<Vec<Generated>, Fault> {
     Axiom::ALL.into_iter().map(one).collect()
 }
 
-/// The row of the table that names the axiom, as a paragraph of a page in a folder below.
+/// Returns the table row of the axiom in docs/axioms.md as a paragraph. Links are adapted to pages in a subfolder.
 fn definition(page: &str, name: &str) -> Option<String> {
     let row = page.lines().find(|line| {
         let mut cells = line.split(" | ");
@@ -63,7 +63,7 @@ fn guaranteed(axiom: Axiom) -> Result<String, Fault> {
         }
     }
     if rows.is_empty() {
-        text.push_str("None does on a class of problems that is stated.\n");
+        text.push_str("No mechanism is known to guarantee it on a class of problems.\n");
     } else {
         write!(text, "| mechanism | on which problems |\n|---|---|\n{rows}")?;
     }
@@ -75,18 +75,25 @@ fn counter_example(axiom: Axiom, audits: &Audits, queues: &Problem) -> Result<St
     if let Some((mechanism, name, example)) = audits.against(axiom) {
         let id = mechanism.info.id;
         let command = format!("evenhand audit mechanism {id}{} --axiom {name}", flags(mechanism));
-        write!(text, "`{command}` finds that [`{id}`](../mechanisms/{id}.md) violates it here:\n\n")?;
+        write!(
+            text,
+            "`{command}` shows that [`{id}`](../mechanisms/{id}.md) violates it on this problem:\n\n"
+        )?;
         text.push_str(&shown(&example.problem, &example.examination)?);
     } else if let Some(found) = by_hand(axiom, queues)? {
-        text.push_str("No mechanism breaks it in the audits. An allocation made for that purpose does:\n\n");
+        text.push_str(
+            "In the audits no mechanism breaks it. This allocation is constructed to break it:\n\n",
+        );
         text.push_str(&shown(queues, &found)?);
     } else {
-        text.push_str("There is none: every allocation that is stated in tasks satisfies it.\n");
+        text.push_str(
+            "There is none, because every allocation that is stated in tasks satisfies the axiom.\n",
+        );
     }
     Ok(text)
 }
 
-/// The problem, the allocation and the verdict.
+/// Returns the problem, the allocation and the verdict as Markdown.
 fn shown(of: &Problem, found: &Examination) -> Result<String, Fault> {
     let mut text = problem(of) + "\n| user | tasks |\n|---|---|\n";
     for (user, tasks) in of.users().iter().zip(found.certificate.allocation.totals()) {
@@ -97,10 +104,10 @@ fn shown(of: &Problem, found: &Examination) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// All nodes of `queues.json` to one user, more than a queue may have or than fits: against axioms that every mechanism
-/// keeps on the problems that audits draw.
+/// Returns a violation of the axiom on `queues.json`, for axioms that no mechanism breaks on the problems of audits. One
+/// user gets all nodes, which is more than its queue may have, or more than fits.
 fn by_hand(axiom: Axiom, queues: &Problem) -> Result<Option<Examination>, Fault> {
-    // Product alone: with 80 tasks it has every GPU, with 100 more than all.
+    // Only `serving` of the queue `product` has tasks. 80 tasks use every GPU, and 100 tasks use more than all GPUs.
     let tasks = match axiom {
         Axiom::Feasible => 100,
         Axiom::Limits | Axiom::Guarantees | Axiom::GroupSharingIncentive | Axiom::GroupEnvyFree => 80,

@@ -1,54 +1,54 @@
-//! A page that is made, and how its parts are written.
+//! A generated page, and functions that write its parts.
 
 use evenhand_exact::Certificate;
 use evenhand_problem::Problem;
 use evenhand_problem::format::problem_to_json;
 use evenhand_report::{Form, Page};
 
-/// A page that is made from the library.
+/// A page that is generated from the library.
 #[derive(Debug, Clone)]
 pub struct Generated {
-    /// Its name in the list of chapters.
+    /// The title in the list of chapters.
     pub title: String,
-    /// Where it goes, from the root of the book.
+    /// The path, relative to the root of the book.
     pub path: String,
-    /// Markdown.
+    /// The text in Markdown.
     pub text: String,
-    /// The pictures that it shows.
+    /// The pictures of the page.
     pub pictures: Vec<Picture>,
 }
 
 /// A picture of a generated page.
 #[derive(Debug, Clone)]
 pub struct Picture {
-    /// Where it goes, from the root of the book.
+    /// The path, relative to the root of the book.
     pub path: String,
-    /// SVG.
+    /// The picture as SVG.
     pub text: String,
 }
 
-/// A table, or several, as Markdown.
+/// Returns the tables of a report as Markdown.
 pub(crate) fn page(page: &Page) -> String {
     page.render(&Form::Markdown)
 }
 
-/// The verdicts of a certificate; what it is about stands above them.
+/// Returns the table of the verdicts of a certificate, without the text above the table.
 pub(crate) fn verdicts(certificate: &Certificate) -> String {
     let text = page(&evenhand_report::claims(certificate));
     text.lines().skip_while(|line| !line.starts_with('|')).map(|line| line.to_owned() + "\n").collect()
 }
 
-/// The file of a problem.
+/// Returns the file of a problem as a block of Markdown.
 pub(crate) fn problem(problem: &Problem) -> String {
     json(&problem_to_json(problem))
 }
 
-/// A file of JSON.
+/// Returns a JSON text as a block of Markdown.
 pub(crate) fn json(text: &str) -> String {
     format!("```json\n{}\n```\n", text.trim_end())
 }
 
-/// A line of the registry: `x_n` is shown with its index below the line.
+/// Returns a text of the registry as Markdown in which the `n` of `x_n` is a subscript.
 pub(crate) fn line(text: &str) -> String {
     let mut shown = String::new();
     let text = text.replace('&', "&amp;").replace('<', "&lt;").replace('*', "&#42;").replace('|', "&#124;");

@@ -1,5 +1,5 @@
-//! Makes the pages of the book: those of docs/ with their formulas rendered, and a page for every mechanism, axiom and
-//! paper from what the library knows of them, so that they cannot be stale.
+//! Makes the pages of the book: the pages of docs/ with rendered formulas, and a page for every mechanism, axiom and paper.
+//! The latter pages are generated from the library, so they cannot be out of date.
 #![forbid(unsafe_code)]
 
 mod audits;
@@ -19,5 +19,5 @@ pub use mechanisms::mechanisms;
 pub use papers::papers;
 pub use stage::{Chapters, stage};
 
-/// Why there is no book, with its place.
+/// The reason why the book could not be made, with the place of the fault.
 pub type Fault = Box<dyn std::error::Error + Send + Sync>;

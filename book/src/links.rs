@@ -1,4 +1,4 @@
-//! Whether everything that the built pages refer to is there: pages, places in them, pictures, scripts, styles, fonts.
+//! Checks that all targets of the built pages exist: pages, anchors, pictures, scripts, styles and fonts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::Fault;
 
-/// How many links the pages in a folder have, and those that lead nowhere.
+/// Returns the number of links of the pages in a folder, and a list of broken links.
 ///
 /// # Errors
 /// A page cannot be read.
@@ -25,7 +25,7 @@ pub fn dead_links(folder: &Path) -> Result<(usize, Vec<String>), Fault> {
             if link.contains("://")
                 || ["data:", "javascript:", "mailto:"].iter().any(|start| link.starts_with(start))
             {
-                // Pages load nothing from elsewhere; a link that is followed may lead there.
+                // A link may lead to another site. Only loading a file from another site is a fault (see below).
                 continue;
             }
             links += 1;
@@ -57,7 +57,7 @@ fn collect(folder: &Path, pages: &mut BTreeMap<PathBuf, String>) -> Result<(), F
     Ok(())
 }
 
-/// The values of an attribute.
+/// Returns the values of an attribute.
 fn values<'t>(text: &'t str, attribute: &'t str) -> impl Iterator<Item = &'t str> {
     text.split(attribute).skip(1).filter_map(|rest| rest.split('"').next())
 }

@@ -1,5 +1,5 @@
-//! `evenhand-book stage ROOT FOLDER` writes what mdBook reads into a folder; `evenhand-book links FOLDER` says which links
-//! of the built pages lead nowhere.
+//! `evenhand-book stage ROOT FOLDER` writes the sources of the book for mdBook into a folder. `evenhand-book links FOLDER`
+//! lists the broken links of the built pages.
 
 use std::path::Path;
 use std::process::ExitCode;
@@ -34,13 +34,14 @@ fn write(root: &Path, folder: &Path) -> Result<String, Fault> {
         papers: papers()?,
     };
     let pages = stage(root, folder, &chapters)?;
-    Ok(format!("{pages} pages, of which {} are made from the library", chapters.len()))
+    Ok(format!("{pages} pages, {} of them generated from the library", chapters.len()))
 }
 
 fn check(folder: &Path) -> Result<String, Fault> {
     let (links, dead) = dead_links(folder)?;
     if dead.is_empty() {
-        return Ok(format!("{links} links of the pages lead somewhere"));
+        return Ok(format!("all {links} links of the pages have targets"));
     }
-    Err(format!("{} links lead nowhere:\n{}", dead.len(), dead.join("\n")).into())
+    Err(format!("{} broken links; correct the pages that contain them:\n{}", dead.len(), dead.join("\n"))
+        .into())
 }

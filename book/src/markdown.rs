@@ -1,5 +1,5 @@
-//! One page of Markdown: its formulas become MathML, which browsers render by themselves, and links to files that are no
-//! pages are sent to their copies.
+//! Converts a page of Markdown. Formulas become MathML, which browsers render without scripts. Links to files that are not
+//! pages lead to copies of these files.
 
 use std::ops::Range;
 
@@ -8,13 +8,14 @@ use pulldown_cmark::{Event, Options, Parser, Tag};
 
 use crate::Fault;
 
-/// Characters that Markdown or mdBook would read as markup within a formula.
+/// Characters that Markdown or mdBook would interpret as markup within a formula.
 const MARKUP: [char; 12] = ['_', '*', '|', '`', '[', ']', '\\', '~', '^', '$', '{', '}'];
 
-/// The page with its formulas rendered and every link as `resolve` has it, which is given the target as it is written.
+/// Returns the page with rendered formulas and resolved links. `resolve` gets the target of a link as it is written, and
+/// returns the new target, or `None` if the target stays.
 ///
 /// # Errors
-/// A formula that cannot be read, or what `resolve` says.
+/// A formula cannot be read, or `resolve` returns an error.
 pub(crate) fn rewrite(
     text: &str,
     mut resolve: impl FnMut(&str) -> Result<Option<String>, Fault>,
@@ -29,8 +30,9 @@ pub(crate) fn rewrite(
             Event::DisplayMath(tex) => changes.push((range, formula(&converter, &tex, MathDisplay::Block)?)),
             Event::Start(Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. }) => {
                 if let Some(other) = resolve(&dest_url)? {
-                    let written =
-                        text[range.clone()].rfind(&*dest_url).ok_or(format!("{dest_url}: no plain link"))?;
+                    let written = text[range.clone()].rfind(&*dest_url).ok_or(format!(
+                        "the page does not state the target {dest_url} literally; write [text](target)"
+                    ))?;
                     let start = range.start + written;
                     changes.push((start..start + dest_url.len(), other));
                 }
@@ -50,7 +52,7 @@ pub(crate) fn rewrite(
     Ok(written)
 }
 
-/// A formula as MathML on one line.
+/// Returns a formula as MathML on one line.
 fn formula(converter: &LatexToMathML, tex: &str, display: MathDisplay) -> Result<String, Fault> {
     let converted = converter.convert_with_local_counter(tex, display);
     let mathml = converted.map_err(|error| format!("the formula {tex}: {error}"))?;

@@ -1,4 +1,4 @@
-//! A page for every mechanism of the registry: what it is, an example, and where it fails.
+//! A page for every mechanism of the registry: a description, an example, and the axioms that it breaks.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -16,14 +16,14 @@ use crate::Fault;
 use crate::audits::{Audits, flags, settings};
 use crate::generated::{Generated, json, line, page, problem, verdicts};
 
-/// Problems of examples/, from the plainest: a page shows the last one for which its mechanism is defined.
+/// Problems of examples/, the simplest first. A page shows the last problem for which its mechanism is defined.
 const EXAMPLES: [&str; 4] = ["one-server.json", "two-servers.json", "gpu-cluster.json", "queues.json"];
-/// How large a drawn problem may be that stands in where there is none.
+/// The size of random problems, which are used if the mechanism is defined for no problem of examples/.
 const SMALL: Size = Size { users: 2, classes: 2, resources: 2 };
-/// Drawn problems that are tried.
+/// The number of random problems that are tried.
 const DRAWN: u64 = 100;
 
-/// A problem, and the file that states it.
+/// A problem and its file.
 #[derive(Clone)]
 struct Example {
     file: String,
@@ -31,7 +31,7 @@ struct Example {
     problem: Problem,
 }
 
-/// The pages, in the order of the registry.
+/// Returns the pages, in the order of the registry.
 ///
 /// # Errors
 /// An example cannot be read, or no mechanism is defined for it.
@@ -93,7 +93,7 @@ fn options(flags: &[Flag]) -> Result<String, Fault> {
     Ok(text)
 }
 
-/// What the mechanism makes of the last example for which it is defined, or of a drawn problem.
+/// Returns the mechanism's answer to the last example for which it is defined, or to a random problem.
 fn example(mechanism: &'static Mechanism, examples: &[Example]) -> Result<String, Fault> {
     let settings = settings(mechanism);
     let solve = |problem: &Problem| mechanism.allocate_with(problem, &settings.flags).ok();
@@ -107,8 +107,9 @@ fn example(mechanism: &'static Mechanism, examples: &[Example]) -> Result<String
             Some((Example { file, text, problem }, outcome))
         })
     };
-    let (example, outcome) =
-        known.or_else(drawn).ok_or_else(|| format!("there is no example for {}", mechanism.info.id))?;
+    let (example, outcome) = known.or_else(drawn).ok_or_else(|| {
+        format!("no problem of examples/ and no random problem is an example for {}", mechanism.info.id)
+    })?;
     let mut text = "\n## Example\n\n".to_owned() + &json(&example.text);
     let flags = flags(mechanism);
     write!(text, "\n`evenhand solve {} --mechanism {}{flags}`:\n\n", example.file, mechanism.info.id)?;
@@ -122,14 +123,14 @@ fn failures(mechanism: &Mechanism, audits: &Audits) -> Result<String, Fault> {
     let broken: Vec<_> = audits.broken_by(mechanism).collect();
     if broken.is_empty() {
         let condition = "no random problem on which it breaks one of the usual axioms";
-        writeln!(text, "`{command}` finds {condition}; that proves nothing.")?;
+        writeln!(text, "`{command}` finds {condition}. This does not prove that there is none.")?;
     }
     for (audited, example) in broken {
         let name = audited.axiom.name();
         write!(text, "### [`{}`](../axioms/{name}.md)\n\n", audited.name)?;
         write!(
             text,
-            "Violated on {} of {} random problems. This is the smallest that `{command}` makes of the first:\n\n",
+            "Violated on {} of {} random problems. `{command}` reduced the first of them as far as it could:\n\n",
             audited.violated, audited.decided
         )?;
         text.push_str(&problem(&example.problem));

@@ -1,4 +1,4 @@
-//! A page for every paper: its tables, figures and examples beside what the library gets.
+//! A page for every paper: its tables, figures and examples next to the values that the library computes.
 
 use std::fmt::Write;
 
@@ -8,7 +8,7 @@ use evenhand_report::Page;
 use crate::Fault;
 use crate::generated::{Generated, Picture, page};
 
-/// The pages. They take a minute of computing.
+/// Returns the pages. Computing them takes about a minute.
 ///
 /// # Errors
 /// A solver failed, or a picture cannot be drawn.
@@ -24,9 +24,9 @@ fn paper(exhibit: &Exhibit) -> &'static str {
 }
 
 fn one(name: &str, exhibits: &[Exhibit], entries: &[Entry]) -> Result<Generated, Fault> {
-    let mut text = format!("# {name}: what is printed, and what we get\n\n");
+    let mut text = format!("# {name}: printed values and computed values\n\n");
     let mut pictures = Vec::new();
-    writeln!(text, "`evenhand reproduce {name}` computes this page anew.")?;
+    writeln!(text, "`evenhand reproduce {name}` computes the values of this page.")?;
     for exhibit in exhibits.iter().filter(|exhibit| paper(exhibit) == name) {
         write!(text, "\n## {}\n\n", exhibit.title)?;
         if let Some(missing) = exhibit.missing() {

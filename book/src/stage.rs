@@ -1,5 +1,5 @@
-//! The folder that mdBook reads: pages under the paths that they have in the repository, so that links between them stay as
-//! they are, and copies of the other files that they link to.
+//! Writes the folder that mdBook reads. Pages keep their paths in the repository, so that links between pages stay valid.
+//! Other files that pages link to are copied.
 
 use std::collections::BTreeSet;
 use std::fmt::Write;
@@ -10,19 +10,19 @@ use crate::Fault;
 use crate::generated::Generated;
 use crate::markdown::rewrite;
 
-/// Files that browsers show; to any other one `.txt` is added, so that it is text for them.
+/// Endings of files that browsers can show. Other files get the ending `.txt`, so that browsers show text.
 const SHOWN: [&str; 4] = ["json", "svg", "png", "txt"];
-/// The list of chapters.
+/// The file with the list of chapters.
 const SUMMARY: &str = "docs/SUMMARY.md";
 
-/// The pages that are made from the library.
+/// The pages that are generated from the library.
 #[derive(Debug, Default)]
 pub struct Chapters {
-    /// In place of `<!-- mechanisms -->` in the list of chapters.
+    /// The pages that replace `<!-- mechanisms -->` in the list of chapters.
     pub mechanisms: Vec<Generated>,
-    /// In place of `<!-- axioms -->`.
+    /// The pages that replace `<!-- axioms -->`.
     pub axioms: Vec<Generated>,
-    /// In place of `<!-- papers -->`.
+    /// The pages that replace `<!-- papers -->`.
     pub papers: Vec<Generated>,
 }
 
@@ -31,20 +31,20 @@ impl Chapters {
         self.mechanisms.iter().chain(&self.axioms).chain(&self.papers)
     }
 
-    /// How many pages there are.
+    /// Returns the number of pages.
     #[must_use]
     pub fn len(&self) -> usize {
         self.all().count()
     }
 
-    /// Whether there are none.
+    /// Returns `true` if there are no pages.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 }
 
-/// Writes `book.toml` and `src` into a folder, and says how many pages there are.
+/// Writes `book.toml` and `src` into a folder, and returns the number of pages.
 ///
 /// # Errors
 /// A page of the list is missing, a link leads nowhere, or a formula cannot be read.
@@ -86,32 +86,36 @@ impl Book<'_> {
         write(&self.source.join(path), &text)
     }
 
-    /// What stands for a link: pages keep theirs, and other files are copied.
+    /// Returns the new target of a link, or `None` if the target stays. Copies the target if it is not a page.
     fn link(&self, page: &str, target: &str) -> Result<Option<String>, Fault> {
         let file = target.split('#').next().unwrap_or_default();
         if file.is_empty() || file.contains("://") || file.starts_with("mailto:") {
             return Ok(None);
         }
-        let path = beside(page, file).ok_or(format!("{target} leads out of the repository"))?;
+        let path = beside(page, file).ok_or(format!(
+            "the target {target} is outside of the repository; link to a file inside of it"
+        ))?;
         if self.pages.contains(&path) || self.source.join(&path).exists() {
             return Ok(None);
         }
         let from = self.root.join(&path);
         if !from.is_file() {
-            return Err(format!("{target} leads to no file").into());
+            return Err(format!("the target {target} does not exist; correct the link").into());
         }
         if from.extension().is_some_and(|ending| SHOWN.iter().any(|shown| ending == *shown)) {
             write(&self.source.join(&path), &read(&from)?)?;
             return Ok(None);
         }
-        // Without the ending `.md`, which mdBook would take for a page; text has no places to go to.
+        // The copy loses the ending `.md`, because mdBook would treat it as a page. The link loses its anchor, because
+        // text has no anchors.
         let copy = |path: &str| format!("{}.txt", path.trim_end_matches(".md"));
         write(&self.source.join(copy(&path)), &read(&from)?)?;
         Ok(Some(copy(file)))
     }
 }
 
-/// The path of what a page in the repository links to.
+/// Returns the path of the target of a link, relative to the root of the repository. Returns `None` if the target is
+/// outside of the repository.
 fn beside(page: &str, target: &str) -> Option<String> {
     let mut path = PathBuf::from(page);
     path.pop();
@@ -126,7 +130,8 @@ fn beside(page: &str, target: &str) -> Option<String> {
     Some(path.to_str()?.to_owned())
 }
 
-/// The list of chapters as mdBook reads it, from the root of the repository, and the pages that it names.
+/// Returns the list of chapters in the format of mdBook, with paths relative to the root of the repository, and the
+/// paths of all pages in the list.
 fn summary(root: &Path, chapters: &Chapters) -> Result<(String, BTreeSet<String>), Fault> {
     let mut pages = BTreeSet::new();
     let mut text = String::new();
@@ -137,7 +142,7 @@ fn summary(root: &Path, chapters: &Chapters) -> Result<(String, BTreeSet<String>
             "<!-- axioms -->" => list(&mut text, indent, &chapters.axioms)?,
             "<!-- papers -->" => list(&mut text, indent, &chapters.papers)?,
             comment if comment.starts_with("<!-- ") => {
-                // A page that there may not be: its file and its title.
+                // An optional page, which is listed only if its file exists: `<!-- FILE: TITLE -->`.
                 let named = comment.trim_start_matches("<!-- ").trim_end_matches(" -->").split_once(": ");
                 let (file, title) = named.ok_or(format!("{SUMMARY}: {comment}"))?;
                 if root.join("docs").join(file).is_file() {

@@ -1,4 +1,5 @@
-//! What `make book` puts together: every page of docs/ is a chapter, formulas and links resolve, and no picture is stale.
+//! Tests the sources of the book: every page of docs/ is a chapter, formulas and links resolve, and no picture is out of
+//! date.
 #![allow(missing_docs)]
 
 use std::fs;

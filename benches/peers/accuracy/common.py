@@ -5,14 +5,14 @@ import os
 import sys
 from fractions import Fraction
 
-# One thread each. This must be set before numpy is loaded.
+# Each program uses one thread. The variables must be set before numpy is loaded.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import scipy.sparse as sp
 
-NOT_MINE = 77  # the exit status of a program that does not take the kind
+NOT_MINE = 77  # the exit status of a program that does not support the kind of problem
 
 
 class Cluster:

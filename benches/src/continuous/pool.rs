@@ -122,7 +122,7 @@ fn table(
     Ok(text + "\n")
 }
 
-/// Returns the targets of issue 3, and the values of this run.
+/// Returns a table of the ratios to other programs: the target of each ratio and the value of this run.
 fn reached(size: &Size, rows: &[Row]) -> String {
     let (asked_conic, asked_newton) = if size.users >= 10_000 { (">= 100", ">= 3") } else { (">= 60", "") };
     let row = |what: &str, asked: &str, name: &str| {

@@ -75,7 +75,7 @@ impl Problem {
         self.0.warnings().iter().map(ToString::to_string).collect()
     }
 
-    /// Returns the number of tasks that each user would have alone in the cluster, `min(T_n,
+    /// Returns the solo tasks of each user, the number of tasks that it could run alone, `min(T_n,
     /// gamma_n)`.
     fn alone<'py>(&self, py: Python<'py>) -> PyResult<Vec<Bound<'py, PyAny>>> {
         let users = self.0.users().iter().enumerate();

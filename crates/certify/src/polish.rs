@@ -23,15 +23,15 @@ pub struct Polished {
     pub status: Option<Status>,
     /// Each user's tasks in the answer minus its tasks in the given allocation.
     pub changes: Vec<Rational>,
-    /// The user whose tasks change most, and the change as a fraction of the tasks that the user would have alone.
+    /// The user whose tasks change most, and the change as a fraction of the user's solo tasks.
     /// `None` if no tasks change.
     pub farthest: Option<(usize, Rational)>,
-    /// The largest change of a user's tasks on one class, as a fraction of the tasks that the user would have alone.
+    /// The largest change of a user's tasks on one class, as a fraction of the user's solo tasks.
     pub placements: Rational,
 }
 
 /// Returns the exact answer of a mechanism. Among the answers with the same totals, the placements of this answer are
-/// nearest to `given`: the sum of all changes, as fractions of the tasks that each user would have alone, is least.
+/// nearest to `given`: the sum of all changes, as fractions of each user's solo tasks, is least.
 ///
 /// Some mechanisms determine only totals: max-min with the same share on all classes, and proportional fairness, both
 /// without groups. Their answers are exactly the allocations with these totals, so no answer is nearer.
@@ -46,7 +46,7 @@ pub fn polish(
 ) -> Result<Polished, MechanismError> {
     let outcome = mechanism.allocate_with(problem, flags)?;
     let mut allocation = outcome.allocation;
-    // `g_n` (docs/theory.md, section 1): the tasks that the user would have alone, at most all its tasks.
+    // `g_n` (docs/theory.md, section 1): the user's solo tasks.
     let alone = |n: usize| -> Rational {
         let all: Rational = problem.classes_of(n).map(|i| problem.unconstrained_gamma(n, i)).sum();
         problem.users()[n].tasks().cloned().into_iter().fold(all, Rational::min)

@@ -133,9 +133,9 @@ pub struct Settings {
     pub arithmetic: Arithmetic,
     /// The exponent `a`, positive.
     pub alpha: Rational,
-    /// Whether the criterion stated in the problem replaces the number of tasks.
+    /// `true` if the criterion stated in the problem replaces the number of tasks.
     pub criterion: bool,
-    /// Whether `U_n / w_n` replaces `U_n` in the utility (Kesidis, equation 5).
+    /// `true` if `U_n / w_n` replaces `U_n` in the utility (Kesidis, equation 5).
     pub per_weight: bool,
 }
 

@@ -33,7 +33,7 @@ pub struct Mechanism {
     pub axiom: fn(&Allocation) -> Option<(Axiom, Parameters)>,
     /// Returns how the mechanism treats users that are identical except for their weight.
     pub equals: fn(&Flags) -> Result<Equals, MechanismError>,
-    /// Whether identical server classes can be merged. This is possible if the mechanism divides resources
+    /// `true` if identical server classes can be merged. This is possible if the mechanism divides resources
     /// and its result depends only on the users' total tasks, not on where the tasks run.
     pub joins: bool,
     /// The answer that is returned when the time limit is reached.
@@ -312,7 +312,7 @@ pub struct Search {
     pub returned: usize,
     /// The number of answers with different totals that were found.
     pub answers: usize,
-    /// Whether the answer is unique.
+    /// `true` if the answer is unique.
     pub unique: bool,
     /// The number of tasks of another answer that serves more tasks, or `None` if no such answer was found.
     pub more_tasks: Option<Rational>,

@@ -26,7 +26,7 @@ pub struct Allocation {
     pub mechanism: Option<String>,
     /// The exponent that the mechanism `alpha` used, or `None` for other mechanisms.
     pub alpha: Option<Rational>,
-    /// Whether the mechanism used the users' criterion instead of their number of tasks.
+    /// `true` if the mechanism used the users' criterion instead of their number of tasks.
     pub criterion: bool,
     /// The rule, objective or entitlements that replaced the rule, objective or entitlements of the problem,
     /// such as another rule of the mechanism `tree`.

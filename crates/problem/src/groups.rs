@@ -67,7 +67,7 @@ pub struct GroupShare {
     pub over: ShareOver,
     /// The pairs `(resource, m_r)` of the multipliers that are not 1, in ascending order of resource.
     pub multipliers: Named,
-    /// Whether the amounts of resources `flavour/name` with the same name are added before the largest amount
+    /// `true` if the amounts of resources `flavour/name` with the same name are added before the largest amount
     /// is taken.
     pub families: bool,
     /// The meaning of a weight of 0.
@@ -178,7 +178,7 @@ pub struct GroupShareSpec {
     pub over: ShareOver,
     /// Multipliers above 0, each with the name of its resource.
     pub multipliers: Vec<(String, Rational)>,
-    /// Whether the flavours of a resource are added.
+    /// `true` if the flavours of a resource are added.
     pub families: bool,
     /// The meaning of a weight of 0.
     pub zero_weight: ZeroWeight,

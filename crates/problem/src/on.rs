@@ -30,9 +30,9 @@ pub struct OnSpec {
     pub servers: ServersSpec,
     /// Limits, each with the name of its resource.
     pub limit: Vec<(String, Rational)>,
-    /// Whether the forbidden field `guarantee` is present.
+    /// `true` if the forbidden field `guarantee` is present.
     pub has_guarantee: bool,
-    /// Whether the forbidden field `lend` is present.
+    /// `true` if the forbidden field `lend` is present.
     pub has_lend: bool,
 }
 

@@ -131,9 +131,9 @@ pub struct Constraint {
     pub user: usize,
     /// Priority of the user's tasks. Tasks of a higher priority come first. The default is 0.
     pub priority: i64,
-    /// Whether the tasks are never stopped, such as pods of the system.
+    /// `true` if the tasks are never stopped, such as pods of the system.
     pub protected: bool,
-    /// Whether each task of a gang needs a server of its own.
+    /// `true` if each task of a gang needs a server of its own.
     pub distinct_servers: bool,
     /// Sets of classes, each in ascending order. All tasks of a gang run on the classes of one set. The list
     /// is empty if the tasks may run on all classes that the user may use.

@@ -92,8 +92,7 @@ fn page(
     notes(certificate).into_iter().fold(page, |page, note| page.text(note))
 }
 
-/// The least width of bounds that is visible in the shown digits, as a fraction of the tasks that the user
-/// would have alone.
+/// The least width of bounds that is visible in the shown digits, as a fraction of the user's solo tasks.
 const VISIBLE: (u32, u32) = (1, 1_000_000);
 /// The largest number of users whose bounds are shown to people.
 const BOUNDED: usize = 8;
@@ -111,7 +110,7 @@ fn gap_words(problem: &Problem, rooms: &[OptimumBounds]) -> String {
     let Some((n, room)) = widest(rooms) else {
         let width = rooms.iter().map(|room| &room.width).max().cloned().unwrap_or_default();
         return format!(
-            "; every user's tasks in the optimum are known to within {} of what it would have alone",
+            "; every user's tasks in the optimum are known to within {} of its solo tasks",
             decimal(&width)
         );
     };
@@ -176,7 +175,7 @@ fn about(certificate: &Certificate, repair: Option<&Rational>) -> Vec<String> {
     if let Some(repair) = repair.filter(|repair| !repair.is_zero()) {
         lines.push(format!(
             "repair:    the allocation is infeasible; the repaired one that is judged differs from it by at most \
-             {} of what a user would have alone",
+             {} of a user's solo tasks",
             decimal(repair)
         ));
     }

@@ -35,7 +35,7 @@ pub fn comparison(problem: &Problem, columns: &[Compared], all_users: bool) -> P
     }
     page.lines(without_result(columns)).text(
         "Price of fairness: the most weighted tasks that any allocation could serve, divided by those served \
-         here. Margins are fractions of what a user would have alone; `within` holds up to rounding, `-` was not \
+         here. Margins are fractions of a user's solo tasks; `within` holds up to rounding, `-` was not \
          examined. On a cluster `njc` is weak: one saturated class, however small, answers a complaint.",
     )
 }
@@ -261,9 +261,8 @@ fn remark(column: &Compared) -> Option<String> {
                 format!("stopped with the status `{}`: its last point is shown", status.name())
             });
             let repaired = Some(&judged.examination.repair).filter(|repair| !repair.is_zero());
-            let repaired = repaired.map(|repair| {
-                format!("repaired by at most {} of what a user would have alone", number(repair))
-            });
+            let repaired = repaired
+                .map(|repair| format!("repaired by at most {} of a user's solo tasks", number(repair)));
             let infeasible = judged.examination.infeasible.then(|| "infeasible".to_owned());
             let undecided = judged.examination.undecided.iter();
             let undecided = undecided.map(|(axiom, why)| format!("{} is not checked: {why}", axiom.name()));

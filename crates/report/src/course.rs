@@ -40,7 +40,7 @@ pub fn course(scenario: &CourseScenario, courses: &[Course]) -> Page {
         }
         if let Some(last) = course.distance.as_ref().and_then(|distance| distance.last()) {
             let words = format!(
-                "at the end {last:.2e} from the exact allocation, as a fraction of what a user has alone"
+                "at the end {last:.2e} from the exact allocation, as a fraction of a user's solo tasks"
             );
             page = page.text(words);
         }

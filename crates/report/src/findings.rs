@@ -68,7 +68,7 @@ pub(crate) fn findings(problem: &Problem, outcome: &Outcome) -> Vec<String> {
     if let Some(Intervals { width, .. }) = &findings.intervals {
         lines.push(format!(
             "The time was up: levels lie between proven bounds (--format json lists them). The widest differ by {:.1e} of \
-             what the user would have alone.",
+             the level that the user would have alone.",
             width.to_f64()
         ));
     }

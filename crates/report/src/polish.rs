@@ -21,7 +21,7 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
     let totals = match farthest {
         None => format!("{mechanism}: {which} gives every user the same number of tasks"),
         Some((n, part)) => format!(
-            "{mechanism}: {which} changes the tasks of `{}` most, by {} ({} of what it would have alone)",
+            "{mechanism}: {which} changes the tasks of `{}` most, by {} ({} of its solo tasks)",
             problem.users()[*n].name(),
             tasks(&changes[*n]),
             decimal(part)
@@ -29,10 +29,7 @@ pub fn polished(problem: &Problem, found: &Polished) -> Page {
     };
     let places = match placements.is_zero() {
         true => "no placement changes".to_owned(),
-        false => format!(
-            "a placement changes by at most {} of what the user would have alone",
-            decimal(placements)
-        ),
+        false => format!("a placement changes by at most {} of the user's solo tasks", decimal(placements)),
     };
     let gap = gap
         .as_ref()

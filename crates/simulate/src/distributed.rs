@@ -28,7 +28,7 @@ use crate::error::SimulateError;
 pub struct Network {
     /// The time between two actions of a server, in the time unit of the scenario.
     pub period: f64,
-    /// Whether every server begins at a random time within its period. Otherwise all servers act at the same times,
+    /// `true` if every server begins at a random time within its period. Otherwise all servers act at the same times,
     /// in their order.
     pub random_phases: bool,
     /// The time from sending a report to its arrival.
@@ -145,7 +145,7 @@ struct Course<'p> {
     steps: Vec<f64>,
     /// The change of tasks that a server computed in its last action, indexed by user and then by server.
     changes: Vec<Vec<f64>>,
-    /// Whether each user is present.
+    /// One entry for each user: `true` if the user is present.
     is_there: Vec<bool>,
     /// The index of each user among the present users, or `None` if the user is absent.
     present_index: Vec<Option<usize>>,

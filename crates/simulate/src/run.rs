@@ -23,7 +23,7 @@ pub struct Settings {
     /// The order of users by past usage, or `None` if the policy alone decides. With such an order, the
     /// policy only decides on servers, gangs and limits, and the run makes no checkpoints.
     pub usage: Option<UsageOrder>,
-    /// Whether the run returns its [`history`](Run::history). A run with a history makes no checkpoints.
+    /// `true` if the run returns its [`history`](Run::history). A run with a history makes no checkpoints.
     pub has_history: bool,
     /// The time at which the run stops, or `None` to stop at the end of the last task.
     pub horizon: Option<f64>,
@@ -49,7 +49,7 @@ pub struct Run {
     pub seed: u64,
     /// The time at which the run ended: the horizon, or the time of the last event of a task.
     pub end: f64,
-    /// Whether the run stopped early ([`Observer::until`]). All results are then the results up to the time
+    /// `true` if the run stopped early ([`Observer::until`]). All results are then the results up to the time
     /// [`end`](Self::end).
     pub is_stopped: bool,
     /// The number of arrivals, finished tasks, departures, and changes of machines.

@@ -48,7 +48,7 @@ pub struct Scenario {
     /// The time between two rows of the series. `None` means a thousandth of the horizon, or no series if there is no
     /// horizon.
     pub every: Option<f64>,
-    /// Whether runs return their [`history`](crate::Run::history). A file does not state this.
+    /// `true` if runs return their [`history`](crate::Run::history). A file does not state this.
     pub has_history: bool,
 }
 

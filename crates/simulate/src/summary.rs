@@ -49,7 +49,7 @@ pub(crate) struct Amounts {
     /// The demand of a task as a fraction of the total capacity, indexed by user and then by resource. It is
     /// 0 if there is no capacity.
     pub parts: Vec<Vec<f64>>,
-    /// Whether there is any capacity of each resource.
+    /// One entry for each resource: `true` if the cluster has any capacity of the resource.
     pub is_there: Vec<bool>,
 }
 

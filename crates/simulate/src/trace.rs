@@ -12,7 +12,7 @@ use crate::workload::{Arrival, JobOfTrace, Source};
 /// The tasks of a trace, which are in memory or are read one by one.
 pub(crate) struct Replay<T> {
     tasks: T,
-    /// Whether one task of each user fits on some server.
+    /// One entry for each user: `true` if one task of the user fits on some server.
     fits: Vec<bool>,
     /// The number of tasks that were left out because they fit on no server.
     too_large: u64,

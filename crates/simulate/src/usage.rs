@@ -30,7 +30,7 @@ pub enum UsageLaw {
         half_life: f64,
         /// The time between two samples.
         every: f64,
-        /// Whether a gang that starts immediately adds its amount times the weight of a new sample.
+        /// `true` if a gang that starts immediately adds its amount times the weight of a new sample.
         has_entry_penalty: bool,
     },
     /// KAI: the sum of the samples of a sliding window. Without a half-life all samples of the window count the same.

@@ -32,7 +32,7 @@ class Accuracy:
         self.mechanism = mechanism
         self.rows = rows
         #: The quantity whose error is measured. If the mechanism determines every user's ``totals``, the error is the largest
-        #: difference, as a fraction of what the user would have alone. For other mechanisms it is one of three: ``objective``
+        #: difference, as a fraction of the user's solo tasks. For other mechanisms it is one of three: ``objective``
         #: is the missed fraction of the greatest weighted sum of tasks, ``criterion`` the largest relative difference of a
         #: user's criterion, and ``axiom`` minus the margin of the axiom with the name of the mechanism.
         self.measure = measure

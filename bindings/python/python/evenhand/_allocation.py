@@ -43,7 +43,7 @@ class Allocation(Result):
 
     @property
     def exact(self) -> bool:
-        """Whether the allocation comes from exact arithmetic."""
+        """``True`` if the allocation comes from exact arithmetic."""
         return self._native.arithmetic == "exact"
 
     @property
@@ -227,7 +227,7 @@ class Polished(Result):
 
     @property
     def is_nearest(self) -> bool:
-        """Whether no other answer of the mechanism is nearer. If not, this is the answer that the mechanism computes."""
+        """``True`` if no other answer of the mechanism is nearer. If not, this is the answer that the mechanism computes."""
         return self.data["is_nearest"]
 
     @property
@@ -243,13 +243,13 @@ class Polished(Result):
 
     @property
     def distance(self) -> Fraction:
-        """The largest change of a user's tasks, as a fraction of what it would have alone."""
+        """The largest change of a user's tasks, as a fraction of its solo tasks."""
         farthest = self.data["farthest"]
         return Fraction(0) if farthest is None else Fraction(farthest["part"])
 
     @property
     def placements(self) -> Fraction:
-        """The largest change of a user's tasks on one class, as a fraction of what the user would have alone."""
+        """The largest change of a user's tasks on one class, as a fraction of the user's solo tasks."""
         return Fraction(self.data["placements"])
 
     def __repr__(self) -> str:
@@ -289,12 +289,12 @@ class Certificate(Result):
 
     @property
     def repair(self) -> Fraction:
-        """The largest change that makes the allocation feasible, as a fraction of what a user would have alone."""
+        """The largest change that makes the allocation feasible, as a fraction of a user's solo tasks."""
         return self._native.repair
 
     @property
     def infeasible(self) -> bool:
-        """Whether the allocation is infeasible beyond the tolerance, so that nothing else is claimed."""
+        """``True`` if the allocation is infeasible beyond the tolerance, so that nothing else is claimed."""
         return self._native.infeasible
 
     @property

@@ -47,7 +47,7 @@ def nested(array: Any, field: str) -> Any:
 
 
 def _is_sequence(values: Any) -> bool:
-    """Returns whether the values have an order and a length."""
+    """Returns ``True`` if the values have an order and a length."""
     return hasattr(values, "__len__") and hasattr(values, "__getitem__") and not isinstance(values, (str, bytes, Mapping))
 
 

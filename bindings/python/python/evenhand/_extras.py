@@ -7,7 +7,7 @@ from typing import Any
 
 
 def need(module: str, extra: str) -> Any:
-    """Returns the module, or raises an error that says what to install."""
+    """Returns the module, or raises an error that names the package to install."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

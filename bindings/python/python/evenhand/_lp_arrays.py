@@ -137,7 +137,7 @@ def sides(values: Any, n_rows: int, field: str, matrix: str, *, is_lower: bool, 
 
 
 def column_bounds(bounds: Any, n_columns: int) -> "Tuple[List[Optional[str]], List[Optional[str]], bool]":
-    """Returns the lower and the upper bounds as JSON, and whether one pair was given for all columns."""
+    """Returns the lower and the upper bounds as JSON, and ``True`` if one pair was given for all columns."""
     if bounds is None:
         bounds = (0, None)
     if hasattr(bounds, "tolist"):
@@ -166,7 +166,7 @@ def _pair(pair: Any, field: str) -> Tuple[Optional[str], Optional[str]]:
 
 
 def integers(integrality: Any, n_columns: int) -> List[bool]:
-    """Returns for each column whether it has to be an integer: 1, True, or one value for all columns."""
+    """Returns a list with ``True`` for each integer column. The input has 0 or 1 for each column, or one value for all."""
     if integrality is None:
         return [False] * n_columns
     values = [integrality] * n_columns if isinstance(integrality, (bool, int)) else arrays.rows(integrality, "integrality")

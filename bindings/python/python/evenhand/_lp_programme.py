@@ -184,7 +184,7 @@ class Programme:
 
     @property
     def maximise(self) -> bool:
-        """Whether the objective is maximised."""
+        """``True`` if the objective is maximised."""
         return self._native.maximises
 
     @property

@@ -82,7 +82,7 @@ class Solution:
 
     @property
     def relaxed(self) -> bool:
-        """Whether columns have to be integers, which the answer ignores."""
+        """``True`` if columns have to be integers, which the answer ignores."""
         return bool(self.programme.integers)
 
     def certificate(self) -> str:
@@ -133,7 +133,7 @@ class Judgement:
 
     def __init__(self, native_judgement: Any) -> None:
         self._native = native_judgement
-        #: Whether the answer is feasible and optimal within the tolerance, as far as that is known.
+        #: ``True`` if the answer is feasible and optimal within the tolerance, as far as that is known.
         self.accepted: bool = native_judgement.accepted
         #: The verdict in one sentence.
         self.sentence: str = native_judgement.sentence
@@ -143,10 +143,10 @@ class Judgement:
         self.objective_error: Optional[Fraction] = native_judgement.objective_error
         #: The bound on the optimum that the prices prove; None without prices, or if a price needs an infinite bound.
         self.bound: Optional[Fraction] = native_judgement.bound
-        #: The distance of the objective from the exact optimum if that was asked for, and else from ``bound``. It is below 0 for
-        #: an answer that is better than any feasible point, which only violations allow.
+        #: The distance of the objective from the exact optimum if the exact optimum was requested, and otherwise from ``bound``.
+        #: It is negative for an answer that is better than every feasible point, which only violations allow.
         self.gap: Optional[Fraction] = native_judgement.gap
-        #: The exact optimum, if it was asked for and exists.
+        #: The exact optimum, if it was requested and exists.
         self.optimum: Optional[Fraction] = native_judgement.optimum
         self.tolerance: Fraction = native_judgement.tolerance
         #: The number of columns without a value, which are taken as 0.

@@ -102,7 +102,7 @@ def token(value: Any, field: str) -> str:
 
 
 def is_negative(value: Any) -> bool:
-    """Returns whether a number is below 0. Texts are checked by the library."""
+    """Returns ``True`` if a number is below 0. Texts are checked by the library."""
     return not isinstance(value, str) and value < 0
 
 

@@ -74,6 +74,6 @@ def certificate(verdicts: Iterable[Verdict], ax: Any) -> Any:
         color=[colours.get(verdict.outcome, "tab:grey") for verdict in decided],
     )
     ax.axvline(0, color="black", linewidth=0.8)
-    ax.set_xlabel("margin, as a fraction of what a user would have alone")
+    ax.set_xlabel("margin, as a fraction of a user's solo tasks")
     ax.invert_yaxis()
     return ax

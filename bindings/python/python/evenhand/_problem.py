@@ -164,7 +164,7 @@ class Problem:
         return self._native.sha256()
 
     def alone(self) -> Dict[str, Fraction]:
-        """The tasks that each user would have alone on all servers."""
+        """The solo tasks of each user: the number of tasks that it could run if it were the only user."""
         return dict(zip(self.users, self._native.alone()))
 
     def to_json(self) -> str:
@@ -241,7 +241,7 @@ class Problem:
 
     @property
     def eligible(self) -> "_types.Truths":
-        """Whether each user may run on each class, as an array of truth values, users × classes."""
+        """An array of truth values, users × classes: ``True`` if the user may run on the class."""
         from . import _dense
 
         return _dense.eligible(self)

@@ -27,7 +27,7 @@ class Proven(Result):
 
 
 class Monotone(Result):
-    """The answer whether more load never earns greedy less. If it may, ``certificates`` prove it."""
+    """The answer of :meth:`Reservation.monotone`. If ``holds`` is ``False``, ``certificates`` prove it."""
 
     def __init__(self, holds: bool, shown: Any, certificates: List[str]) -> None:
         super().__init__(shown)
@@ -79,7 +79,7 @@ class Reservation:
         return Proven(shown, certificate)
 
     def monotone(self) -> Monotone:
-        """Decides whether more load never earns greedy less with these types."""
+        """Decides if, with these types, the reward of greedy never falls when the load grows."""
         return Monotone(*native.monotone(self._native, granted()))
 
     def sweep(self, multiples: Sequence[Any], *, progress: Progress = None) -> Result:

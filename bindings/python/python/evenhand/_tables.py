@@ -188,7 +188,7 @@ def allocation_to_parquet(allocation: AllocationView, path: Path) -> None:
 
 
 def tasks_from_table(path: str) -> Tuple[Dict[str, Dict[str, str]], bool]:
-    """Returns the tasks by user and class, and whether they are exact: no number has a point or an exponent."""
+    """Returns the tasks by user and class, and ``True`` if they are exact, which means that no number has a point or an exponent."""
     rows = _from_parquet(path) if path.endswith(".parquet") else list(csv.DictReader(io.StringIO(read(path))))
     tasks: Dict[str, Dict[str, str]] = {}
     is_float = False

@@ -35,7 +35,7 @@ Sharing = Literal["rdm", "tdm"]
 #: The outcome of an examination of an axiom.
 Outcome = Literal["holds", "within", "violated", "not-applicable", "not-checked"]
 
-#: What is proven of a linear programme.
+#: The possible statements that are proven about a linear programme.
 LpStatus = Literal["optimal", "infeasible", "unbounded", "limit"]
 
 #: The mechanisms whose only setting is a time limit.

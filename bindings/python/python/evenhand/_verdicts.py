@@ -13,7 +13,7 @@ class Verdict:
 
     ``holds`` is True, False, or None if the axiom does not apply or was not decided. ``outcome`` is one of ``holds``,
     ``within``, ``violated``, ``not-applicable`` and ``not-checked``, and ``why`` is a reason. ``margin`` is the distance from
-    a violation, as a fraction of what a user would have alone; it is negative for a violation. If ``is_bound``, the true margin
+    a violation, as a fraction of a user's solo tasks; it is negative for a violation. If ``is_bound``, the true margin
     of a violation may be even lower. ``in_tasks`` is the margin in tasks of the user that it is about.
     """
 
@@ -58,7 +58,7 @@ _UNKNOWN = object()
 
 
 class Verdicts(Dict[str, Verdict]):
-    """The verdicts by axiom. An axiom with a parameter is also found by its name alone, if that is unique."""
+    """The verdicts by axiom. The key of an axiom with a parameter may omit the parameter, if the name is unique."""
 
     def __missing__(self, name: str) -> Verdict:
         same_name = [key for key in self if key.split(":")[0] == name]

@@ -218,7 +218,7 @@ struct Cover<'a, 'b> {
     last: Option<Curve<'a, 'a, 'b>>,
 }
 
-/// The least proven bound on a rise, divided by the tasks that the user would have alone, and the index of its level.
+/// The least proven bound on a rise, divided by the user's solo tasks, and the index of its level.
 /// `None` if no level covers the user yet.
 type RiseBound = Option<(Rational, usize)>;
 

@@ -38,7 +38,7 @@ use optima::{Duals, Solved};
 pub use timed::certify_within;
 pub use undecided::Undecided;
 
-/// The default tolerance for allocations in floating point: a billionth of the tasks that a user would have alone. It
+/// The default tolerance for allocations in floating point: a billionth of a user's solo tasks. It
 /// is far above the rounding errors of double precision, and far below any difference that matters in practice.
 pub(crate) const FLOAT_TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 

@@ -2,7 +2,7 @@
 //!
 //! For most optimal allocations, prices from the mechanism or from the allocation itself prove optimality without
 //! solving a linear programme. Otherwise a linear programme decides. It maximises the sum of tasks, where no user is
-//! worse off and each user's tasks are divided by the tasks that it would have alone. The dual proves optimality up to
+//! worse off and each user's tasks are divided by its solo tasks. The dual proves optimality up to
 //! the gain of this sum, and the optimum dominates the allocation. The programme has a row for every user. With many
 //! users, the mechanism's prices are therefore used where they prove enough.
 

@@ -101,7 +101,7 @@ pub struct OptimumBounds {
     pub tasks: Rational,
     /// The interval of the user's tasks in the optimum.
     pub optimum: Between,
-    /// The distance between the two bounds, as a fraction of the tasks that the user would have alone.
+    /// The distance between the two bounds, as a fraction of the user's solo tasks.
     pub width: Rational,
 }
 
@@ -144,7 +144,7 @@ pub fn optimum_bounds(certificate: &Certificate, claim: &Claim) -> Option<Vec<Op
         };
         let part = Rational::from(&gap / least) / level;
         let down = root_above(&Rational::from(&part / &alpha)).min(Rational::from(1));
-        // If no bound is proven, the user still has at most the tasks that it would have alone.
+        // If no bound is proven, the user still has at most its solo tasks.
         let most = relative(&part, &alpha).map_or_else(|| alone.clone(), |(_, up)| (up + 1_u32) * &tasks);
         let optimum = Between { at_least: (1 - down) * &tasks, at_most: most.min(alone.clone()) };
         let width = Rational::from(&optimum.at_most - &optimum.at_least) / alone;

@@ -119,8 +119,8 @@ fn requests(problem: &Problem, allocation: &Allocation) -> Vec<Request> {
     requests
 }
 
-/// Returns the largest sum of gains that leaves no user worse off. Each gain is divided by the tasks that the user
-/// would have alone.
+/// Returns the largest sum of gains that leaves no user worse off. Each gain is divided by the user's solo
+/// tasks.
 fn pareto_gain(plain: &plain::Plain<'_>, problem: &Problem, sharing: Sharing) -> Rational {
     let mut programme = reference::Programme::new(problem, sharing);
     for n in 0..problem.n_users() {

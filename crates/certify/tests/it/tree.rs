@@ -49,8 +49,8 @@ fn prices_prove_which_users_cannot_get_more() {
         assert_ne!(damaged, text, "{from} is not there\n{text}");
         assert!(matches!(agreed_text(&damaged), Finding::Refused(_)), "{damaged}");
     }
-    // `one` has 3 of the 4 tasks that it would have alone, which is a quarter too few. `other` lacks one task of 10,
-    // which is a smaller fraction.
+    // `one` has 3 of its 4 solo tasks, which is a quarter too few. `other` lacks one task of 10, which is a
+    // smaller fraction.
     let (claim, text) = claim_on_texts(TWO_CLASSES, r#"{"one": {"fast": 3}, "other": {"slow": 5}}"#);
     assert_eq!((claim.holds, claim.margin), (Some(false), Some(Rational::from((-1, 4)))));
     let damaged = text.replace(r#""holds":false"#, r#""holds":true"#);

@@ -81,7 +81,7 @@ pub fn property() -> Name {
 #[derive(Debug, Clone)]
 pub struct Name {
     values: Vec<PossibleValue>,
-    /// Whether `name:parameter` is accepted.
+    /// `true` if `name:parameter` is accepted.
     with_parameter: bool,
 }
 

@@ -52,7 +52,7 @@ struct Interval {
 pub(super) struct Found<R> {
     /// The position of the server.
     pub server: usize,
-    /// Whether no other server is equally good. The value has a meaning only if ties are decided at random.
+    /// `true` if no other server is equally good. The value has a meaning only if ties are decided at random.
     pub is_only: bool,
     /// An interval that contains the mismatch.
     value: Interval,
@@ -108,7 +108,7 @@ pub(super) struct Lines<'m, D: Digits> {
     amounts: Amounts<'m, D>,
     /// The smallest demand of each row.
     least: Vec<D::Amount>,
-    /// Whether only servers with enough free capacity for the task are compared.
+    /// `true` if only servers with enough free capacity for the task are compared.
     is_filtered: bool,
     /// The error of a distance, as a fraction of the coordinates.
     error: f64,

@@ -23,7 +23,7 @@ pub(super) struct Model<D: Digits> {
     pub factors: Vec<D::Amount>,
     /// The number of rows: resources and time.
     pub n_rows: usize,
-    /// Whether servers have only one resource, for best fit.
+    /// `true` if servers have only one resource, for best fit.
     pub has_one_resource: bool,
 }
 
@@ -45,7 +45,7 @@ pub(super) struct ModelUser<D: Digits> {
     counts: Vec<u64>,
     /// The index of the demand on each class, or `None` if the user may not run on the class.
     pub demand_on: Vec<Option<u32>>,
-    /// Whether the demand is the same on every class.
+    /// `true` if the demand is the same on every class.
     pub is_uniform: bool,
 }
 

@@ -34,7 +34,7 @@ struct Table<D: Digits> {
     /// The sets of users that demand at most an amount, one set after another in the order of `demands`. The
     /// first set is empty.
     sets: Vec<u64>,
-    /// Whether every demand has its own set.
+    /// `true` if every demand has its own set.
     is_exact: bool,
 }
 

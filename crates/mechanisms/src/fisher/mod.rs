@@ -91,7 +91,7 @@ struct Reading {
     negligible: f64,
     /// The fraction of all money below which a row counts as free (see [`NO_PRICE`]).
     no_price: f64,
-    /// Whether a purchase that is negligible for its user still counts if it is not negligible for the class.
+    /// `true` if a purchase that is negligible for its user still counts if it is not negligible for the class.
     /// For example, a user's tasks on a single server are negligible compared with its tasks on a class of
     /// millions of servers, but the single server must be sold too.
     by_class: bool,

@@ -98,7 +98,7 @@ struct Forest<'a, M> {
     fixed: &'a Fixed,
     /// The users that buy each good.
     buyers: Vec<Vec<usize>>,
-    /// Whether each good is part of a tree already.
+    /// One entry for each good: `true` if the good is part of a tree already.
     seen: Vec<bool>,
     solved: Solved,
 }

@@ -79,7 +79,7 @@ enum Choice {
 /// The state of the computation: the market of the undecided buyers, and its approximate prices.
 pub struct Approach<'a> {
     goods: &'a Goods<'a>,
-    /// Whether buyers are decided during the descent.
+    /// `true` if buyers are decided during the descent.
     decides: bool,
     /// The decision about each buyer of `goods`.
     choices: Vec<Choice>,
@@ -95,7 +95,7 @@ pub struct Approach<'a> {
     barrier: Vec<f64>,
     /// The money spent on each class by buyers that spend all of their money.
     paid: Vec<f64>,
-    /// Whether the first stages have not been run yet.
+    /// `true` if the first stages have not been run yet.
     is_fresh: bool,
     /// The current smoothing parameter.
     tau: f64,
@@ -321,7 +321,7 @@ impl<'a> Approach<'a> {
         let is_priced = |i: &usize| self.paid[*i] > self.barrier[*i];
         let changes = (0..n_goods).filter(is_priced).map(|i| (self.shift[i] - before[i]).abs());
         let clear = CLEAR * self.tau + CLEAR_OF_CHANGE * changes.fold(0.0, f64::max);
-        // Whether satisfied buyers leave enough of each class to other buyers.
+        // One entry for each class: `true` if satisfied buyers leave enough of it to other buyers.
         let leaves: Vec<bool> = (0..n_goods)
             .map(|i| {
                 let worth = self.market.worth[i] * libm::exp(self.shift[i]);

@@ -11,7 +11,7 @@ use crate::fisher::tree::{self, ExactMarket, Solved};
 pub struct Basis {
     /// The class of each buyer. For buyers of several classes, the first class.
     pub class: Vec<u32>,
-    /// Whether each buyer has all its tasks.
+    /// One entry for each buyer: `true` if the buyer has all its tasks.
     pub satisfied: Vec<bool>,
     /// The classes of buyers that buy several classes with a positive price.
     pub split: BTreeMap<usize, Vec<usize>>,

@@ -97,9 +97,9 @@ pub struct Settings {
     pub arithmetic: Arithmetic,
     /// The goal by which the allocation is selected.
     pub select: Option<Goal>,
-    /// Whether a smaller problem with the same answers is solved instead.
+    /// `true` if a smaller problem with the same answers is solved instead.
     pub reduce: bool,
-    /// Whether all allocations without justified complaints are computed.
+    /// `true` if all allocations without justified complaints are computed.
     pub faces: bool,
     /// `Some` to integrate the trajectory, `None` to compute its limit directly.
     pub method: Option<Method>,

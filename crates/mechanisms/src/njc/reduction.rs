@@ -108,7 +108,7 @@ struct Remaining<'a> {
     problem: &'a Problem,
     /// The capacity of every resource that the removed users leave.
     capacity: Vec<Rational>,
-    /// Whether each resource can still be a bottleneck.
+    /// One entry for each resource: `true` if the resource can still be a bottleneck.
     can_saturate: Vec<bool>,
     users: Vec<usize>,
     satisfied: Vec<usize>,

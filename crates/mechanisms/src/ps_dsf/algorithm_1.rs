@@ -39,7 +39,7 @@ pub struct Ended<T> {
     pub point: Point<T>,
     /// The number of rounds.
     pub rounds: usize,
-    /// Whether the last round changed nothing.
+    /// `true` if the last round changed nothing.
     pub converged: bool,
 }
 

@@ -83,7 +83,7 @@ pub struct Settings {
     pub arithmetic: Arithmetic,
     /// The goal by which an answer is selected. The default goal is the number of tasks.
     pub select: Option<Goal>,
-    /// Whether all PS-DSF allocations are computed.
+    /// `true` if all PS-DSF allocations are computed.
     pub faces: bool,
     /// The method, or `None` to choose the method automatically.
     pub method: Option<Method>,

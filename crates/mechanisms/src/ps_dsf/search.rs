@@ -39,7 +39,7 @@ pub struct Searched {
     pub closest: Option<Candidate>,
     /// The model in doubles.
     pub model: PairModel<f64>,
-    /// Whether the time was up before all starts were tried.
+    /// `true` if the time was up before all starts were tried.
     pub is_late: bool,
     /// The record of the search, in words and numbers.
     pub search: Search,

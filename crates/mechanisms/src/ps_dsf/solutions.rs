@@ -37,7 +37,7 @@ impl Default for FaceLimits {
 /// The choice for one pair.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Choice {
-    /// Whether the user may run on the class of the pair.
+    /// `true` if the user may run on the class of the pair.
     runs: bool,
     /// The row that blocks the user on the class, or `None` if the user has all its tasks.
     bottleneck: Option<usize>,

@@ -70,9 +70,9 @@ const WHOLE: Flag = Flag {
 pub struct Settings {
     /// The scheduler whose share is used instead of the problem's own share.
     pub rule: Option<Rule>,
-    /// Whether guarantees do not come first.
+    /// `true` if guarantees do not come first.
     pub no_nominal_first: bool,
-    /// Whether entitlements are whole units.
+    /// `true` if entitlements are whole units.
     pub whole: bool,
 }
 

@@ -52,7 +52,7 @@ pub struct Filled {
     pub segments: usize,
     /// The number of linear programmes.
     pub programmes: usize,
-    /// Whether the time was up before the filling was complete.
+    /// `true` if the time was up before the filling was complete.
     pub is_late: bool,
 }
 

@@ -46,15 +46,15 @@ pub enum NodeKind {
 /// The key by which siblings are compared.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Next {
-    /// Whether a user below the node is below the node's guarantee. Such nodes come first.
+    /// `true` if a user below the node is below the node's guarantee. Such nodes come first.
     pub is_below_guarantee: bool,
     /// The used fraction of the guarantee if a user is below the guarantee, or else the level.
     pub level: Rational,
     /// The rank of the node among its siblings, from 1. Equal keys have equal ranks.
     pub rank: usize,
-    /// Whether a sibling has the same key. The rule does not define which of the two comes first.
+    /// `true` if a sibling has the same key. The rule does not define which of the two comes first.
     pub is_tied: bool,
-    /// Whether no user below the node may grow now. All users that want more tasks are then stopped by a
+    /// `true` if no user below the node may grow now. All users that want more tasks are then stopped by a
     /// limit, by a weight of 0, or by a resource that is used up.
     pub is_stopped: bool,
 }
@@ -108,7 +108,7 @@ struct Order<'o> {
     holdings: &'o Holdings,
     /// The users below each node that want more tasks and are below the node's guarantee, in ascending order.
     below: Vec<Vec<usize>>,
-    /// Whether a user below each node may grow.
+    /// One entry for each node: `true` if a user below the node may grow.
     may_grow: Vec<bool>,
     /// The number that the scheduler reports for each node, if it differs from the share.
     reported: Vec<Option<Reported>>,
@@ -118,7 +118,7 @@ struct Order<'o> {
 /// A child with its key.
 struct Candidate {
     node: usize,
-    /// Whether the node comes after its siblings because the nodes above serve users of other nodes first.
+    /// `true` if the node comes after its siblings because the nodes above serve users of other nodes first.
     waits: bool,
     key: Option<Key>,
     /// The users below the node that want more tasks.
@@ -218,7 +218,7 @@ impl Order<'_> {
 pub struct Held {
     /// The usage of each group, indexed by group and then by resource.
     pub groups: Vec<Vec<Rational>>,
-    /// Whether one more task of each user fits into the entitlements of its groups.
+    /// One entry for each user: `true` if one more task of the user fits into the entitlements of its groups.
     pub may_start: Vec<bool>,
 }
 

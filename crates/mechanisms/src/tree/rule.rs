@@ -48,7 +48,7 @@ pub enum PerResource {
     /// Quotas come first, then the rest is divided by priority and weight. A queue of weight 0 gets nothing beyond
     /// its quota.
     Kai {
-        /// Whether the only child of a priority takes the whole rest, even more than it requests.
+        /// `true` if the only child of a priority takes the whole rest, even more than it requests.
         sole_takes_all: bool,
     },
     /// Guarantees come first. Then the lowest entitlement divided by the weight, `e / w`, rises. Queues of weight 0

@@ -31,7 +31,7 @@ const LOOK: u64 = 300;
 pub struct Whole {
     /// The scheduler whose share is used instead of the problem's own share.
     pub rule: Option<Rule>,
-    /// Whether a task goes on the server whose free capacity matches it best, instead of the first server
+    /// `true` if a task goes on the server whose free capacity matches it best, instead of the first server
     /// where it fits.
     pub best_fit: bool,
     /// The preference among equals, first for users and then for servers.
@@ -123,7 +123,7 @@ struct Filling<'f> {
     forest: &'f Forest<'f>,
     holdings: Holdings,
     servers: Servers<'f>,
-    /// Whether each user is left out for good.
+    /// One entry for each user: `true` if the user is left out for good.
     is_out: Vec<bool>,
     /// The ways of users that may be served.
     ways: Ways,

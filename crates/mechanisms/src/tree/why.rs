@@ -48,7 +48,7 @@ pub struct Amount {
 pub struct Wanting {
     /// The index of the user.
     pub user: usize,
-    /// Whether the user has all its tasks or cannot run any.
+    /// `true` if the user has all its tasks or cannot run any.
     pub wants_no_more: bool,
     /// The number of tasks that the user could still run now.
     pub room: Rational,

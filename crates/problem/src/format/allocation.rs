@@ -64,7 +64,8 @@ pub struct AllocationFile {
     pub allocation: Allocation,
     /// The hash of the problem that the allocation was made for, or `None` if the document states no hash.
     pub problem_sha256: Option<String>,
-    /// Whether the answer is final: the document states no gap above 0, no interval, and no status other than `solved`.
+    /// `true` if the answer is final: the document states no gap above 0, no interval, and no status other than
+    /// `solved`.
     pub is_final: bool,
 }
 

@@ -27,7 +27,7 @@ pub struct FormatError {
     pub place: Place,
     /// The text that was found and what was expected instead.
     pub message: String,
-    /// Whether the text is valid but asks for more work or memory than the reader's budget allows. The message then
+    /// `true` if the text is valid but asks for more work or memory than the reader's budget allows. The message then
     /// names the budget.
     pub is_too_large: bool,
 }

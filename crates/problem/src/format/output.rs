@@ -31,7 +31,7 @@ pub struct AllocationDocument<'a> {
     pub allocation: &'a Allocation,
     /// Hash of the problem, or `None` for an allocation that is stored next to its problem.
     pub problem_sha256: Option<String>,
-    /// Whether the document has the summary, which lists the total tasks, dominant share and resources of
+    /// `true` if the document has the summary, which lists the total tasks, dominant share and resources of
     /// every user.
     pub summary: bool,
     /// Computing time, in seconds.

@@ -30,7 +30,7 @@ pub struct Size {
     /// The size, positive. The allocations and the numbers of tasks of equivalent users are in proportion to
     /// their sizes.
     pub size: Rational,
-    /// Whether only users of the same weight are equivalent.
+    /// `true` if only users of the same weight are equivalent.
     pub of_weight: bool,
 }
 

@@ -41,7 +41,7 @@ pub(super) fn matrix(problem: &Problem, judgement: &Judgement<'_>, columns: &[Co
                 li { "· does not apply (n/a), or not examined" }
                 li { "* the axiom that the mechanism is made for" }
             }
-            p class="muted" { "Open a cell to see its evidence. Margins are fractions of what a user would have alone." }
+            p class="muted" { "Open a cell to see its evidence. Margins are fractions of a user's solo tasks." }
         }
     }
 }

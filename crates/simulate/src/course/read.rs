@@ -23,8 +23,8 @@ const MOST_FOLLOWED: u128 = 10_000;
 const MOST_ACTIONS: f64 = 1e7;
 /// The largest number of steps of a mean running time.
 const MOST_STEPS: u64 = 10_000;
-/// The default number of steps of a mean running time. The number of tasks is then accurate to about a hundredth of the
-/// tasks that a user would have alone.
+/// The default number of steps of a mean running time. The number of tasks is then accurate to about a hundredth of
+/// a user's solo tasks.
 const STEPS: u32 = 100;
 /// The largest product of steps by gaps and the squared number of users. Each unit of the product examines a
 /// user some ten times, and each examination takes about 10 nanoseconds.

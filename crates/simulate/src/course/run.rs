@@ -30,7 +30,7 @@ pub struct CourseScenario {
     /// The times at which each user comes or goes, in ascending order. A user is present at the beginning
     /// unless `absent` is true for it.
     pub changes: Vec<Vec<f64>>,
-    /// Whether each user is absent at the beginning.
+    /// One entry for each user: `true` if the user is absent at the beginning.
     pub absent: Vec<bool>,
     /// The policy that decides the allocations.
     pub policy: CoursePolicy,

@@ -60,7 +60,7 @@ pub(super) struct Dra<'a> {
     ranked: HashMap<usize, (usize, usize)>,
     /// The servers of the Reject Group.
     rejecting: BTreeSet<usize>,
-    /// Whether servers are classified at regular intervals instead of after every change.
+    /// `true` if servers are classified at regular intervals instead of after every change.
     is_periodic: bool,
     /// The expected number of jobs of each type, from estimates.
     expected: Vec<u64>,

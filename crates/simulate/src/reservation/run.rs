@@ -73,7 +73,7 @@ pub struct Admitted {
     /// The rewards that the jobs of the first run could have earned. It is `None` if no time was left to
     /// compute them, or if the run stopped before rewards counted.
     pub unrejected: Option<Unrejected>,
-    /// Whether the time was up before the comparison of the first run was complete.
+    /// `true` if the time was up before the comparison of the first run was complete.
     pub is_beside_cut: bool,
 }
 

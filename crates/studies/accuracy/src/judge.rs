@@ -32,7 +32,7 @@ const TIME: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Measures {
     /// The error `max_n |x_n - x*_n| / x*_n`. For a user without tasks in the exact answer, the difference is divided
-    /// by the tasks that it would have alone. `None` if the answer is not unique.
+    /// by its solo tasks. `None` if the answer is not unique.
     pub error: Option<f64>,
     /// The relative distance of the objective from the optimum. For sums of logarithms it is the distance of the
     /// weighted mean logarithm. `None` if there is no objective or if the objective is not defined.
@@ -75,7 +75,7 @@ impl Verdict {
 /// A feasible answer that was made from an infeasible answer (docs/axioms.md).
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Repair {
-    /// The largest change of the tasks of a user, relative to the tasks that the user would have alone.
+    /// The largest change of the tasks of a user, relative to the user's solo tasks.
     pub change: f64,
     /// The relative distance of the objective from the optimum after the repair.
     pub loses: Option<f64>,
@@ -402,7 +402,7 @@ fn error(problem: &Problem, totals: &[Rational], levels: &[Rational]) -> Rationa
 }
 
 /// Returns the largest violation of a row, a limit or a sign: first the amount, then the amount relative to
-/// the row or to the tasks that the user would have alone.
+/// the row or to the user's solo tasks.
 fn violation(problem: &Problem, allocation: &Allocation) -> (Rational, Rational) {
     let constraints = Constraints::new(problem, allocation.sharing);
     let (mut absolute, mut relative) = (Rational::new(), Rational::new());

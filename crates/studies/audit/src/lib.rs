@@ -50,7 +50,7 @@ const BATCH: u64 = 64;
 pub const MOST: usize = 6;
 /// The largest number of problems.
 pub const MOST_INSTANCES: u64 = 1_000_000_000;
-/// The largest deviation that does not count as a violation, relative to the tasks that users would have alone. It is
+/// The largest deviation that does not count as a violation, relative to users' solo tasks. It is
 /// above 0, because some exact answers are rational numbers near an irrational optimum.
 const TOLERANCE: (u32, u32) = (1, 1_000_000_000);
 

@@ -56,8 +56,9 @@ fn alone() -> Result<Entry, PaperError> {
         ours: shown.join(", "),
         agrees: Some(shown == ALONE),
         note: format!(
-            "whole tasks on the mix of Table I: {:.1} per 100 servers, which have {:.2} CPU and {:.2} memory units; \
-             the paper's 100 drawn servers have 52.75 and 51.32, of which 105 tasks use the printed parts",
+            "Whole tasks on the mix of Table I give {:.1} tasks per 100 servers. These servers have {:.2} \
+             CPU units and {:.2} memory units. The paper's 100 drawn servers have 52.75 and 51.32, and 105 \
+             tasks use the printed fractions of them.",
             per_100(&tasks),
             per_100(&total[0]),
             per_100(&total[1])
@@ -113,8 +114,8 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
             3,
             "0.26",
             "three-users",
-            "whole tasks on 100 drawn servers, as in the paper, give more than the printed value too. The reason for \
-             that value is not known",
+            "whole tasks on 100 drawn servers, as in the paper, also give more than the printed value; the \
+             reason for the printed value is not known",
         ),
     ] {
         let problem = ProblemTable { servers: GOOGLE, users: &DYNAMIC_USERS[..users] }.problem()?;
@@ -126,7 +127,8 @@ pub(super) fn entries() -> Result<Vec<Entry>, PaperError> {
             ours: format!("{share} = {}", evenhand_report::text::decimal(&share)),
             agrees: Some(crate::entry::rounds_to(&share, printed)),
             note: format!(
-                "ours is the divisible DRFH share on the mix of Table I; {why} (simulation.drfh.figure-4.{id})"
+                "our value is the divisible DRFH share on the mix of Table I; {why} \
+                 (simulation.drfh.figure-4.{id})"
             ),
         });
     }

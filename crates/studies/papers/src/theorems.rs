@@ -111,12 +111,14 @@ fn at_random_loads() -> Result<Entry, PaperError> {
         source: "Theorem C (theory, section 6): greedy earns at least 1 - (1 - 1/J)^J of the optimum",
         paper: String::new(),
         ours: format!(
-            "{below} of {PACKINGS} random problems are below the bound by their own steps, or that below \
-             1 - (1 - 1/J)^J; the nearest is {:.4} above",
+            "{below} of {PACKINGS} random problems are below the bound by their own steps, or have such a \
+             bound below 1 - (1 - 1/J)^J. The nearest ratio is {:.4} above",
             to_f64(&nearest.unwrap_or_default())
         ),
         agrees: Some(below == 0),
-        note: "2 to 6 types, 1 to 3 resources; every ratio is exact, with its certificate checked".to_owned(),
+        note: "The problems have 2 to 6 types and 1 to 3 resources. Every ratio is exact, and its \
+               certificate is checked."
+            .to_owned(),
     })
 }
 

@@ -137,7 +137,7 @@ fn half_tasks_are_never_tolerated() {
     }
 }
 
-/// One more whole task counts as a gain, however small a fraction it is of the tasks that its user would have alone.
+/// One more whole task counts as a gain, however small a fraction it is of its user's solo tasks.
 #[test]
 fn a_whole_task_more_is_never_within_the_tolerance() {
     let large = problem(

@@ -8,9 +8,9 @@ use super::scaled::ScaledModel;
 /// The combinatorial part of a PS-DSF point.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ActiveSet {
-    /// Whether each row is full, which means that it has a level of its own.
+    /// One entry for each row: `true` if the row is full, which means that it has a level of its own.
     pub full: Vec<bool>,
-    /// Whether each user has all its tasks.
+    /// One entry for each user: `true` if the user has all its tasks.
     pub satisfied: Vec<bool>,
     /// The pairs on which each user runs, the main pair first. The main pair is the pair on which the user
     /// could have most tasks. Its tasks are computed as the rest of the user's total, which loses no digits.
@@ -18,7 +18,7 @@ pub struct ActiveSet {
     /// The full row with the lowest level that the user demands, for each pair. The entry is up to date for
     /// pairs on which the user runs.
     pub bottleneck: Vec<Option<usize>>,
-    /// Whether the user runs on each pair.
+    /// One entry for each pair: `true` if the user of the pair runs on its class.
     pub runs: Vec<bool>,
 }
 

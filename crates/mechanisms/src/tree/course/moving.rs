@@ -71,7 +71,7 @@ pub(super) struct Moving {
     /// The last choice of children. It is `None` if the choice is unknown or was made among levels that do
     /// not rise.
     pub chosen: Option<Chosen>,
-    /// Whether an event has happened at the node itself since the choice in `chosen`.
+    /// `true` if an event has happened at the node itself since the choice in `chosen`.
     pub is_over: bool,
     /// The value of the node's clock at which the growing children reach the level of another child, and the
     /// index of that child.
@@ -88,7 +88,7 @@ pub(super) struct Moving {
     /// The resource of which the node uses the largest fraction of its guarantee, if there is only one such
     /// resource.
     pub top: Option<usize>,
-    /// Whether the node grows together with its parent.
+    /// `true` if the node grows together with its parent.
     pub is_growing: bool,
     /// The rate at which the parent's clock advances per unit of this node's clock.
     pub pace: Number,

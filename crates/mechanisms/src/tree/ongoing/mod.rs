@@ -115,7 +115,7 @@ struct Queues<'f> {
     next: u32,
     /// The number of the first run that started in the current call of `fill`.
     fresh: u32,
-    /// Whether a gang of each user fits on empty servers.
+    /// One entry for each user: `true` if a gang of the user fits on empty servers.
     is_able: Vec<bool>,
     /// The users below each node.
     below: Vec<Vec<usize>>,

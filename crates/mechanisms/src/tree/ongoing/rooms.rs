@@ -11,7 +11,7 @@ pub struct Rooms<'p> {
     class: Vec<usize>,
     /// The free amounts of each server, indexed by server and then by resource.
     left: Vec<Vec<Rational>>,
-    /// Whether each user may run on each class, indexed by user and then by class.
+    /// `true` if the user may run on the class, indexed by user and then by class.
     may_use: Vec<Vec<bool>>,
     /// The servers with enough free capacity for one more task, for each user.
     fitting: Vec<Bits>,

@@ -24,7 +24,7 @@ struct PathFollower {
     most: Option<usize>,
 }
 
-/// One server as a pool. The unit of each user is the number of tasks that it would have alone.
+/// One server as a pool. The tasks of each user are in units of its solo tasks.
 pub(super) struct OnePool {
     pub pool: Pool,
     model: Model,
@@ -61,7 +61,7 @@ impl OnePool {
         Ok(Self { pool, model, active, alone })
     }
 
-    /// Returns the answer. `x` has each user's fraction of the tasks that it would have alone.
+    /// Returns the answer. `x` has each user's fraction of its solo tasks.
     pub fn answer(&self, x: &[f64], status: &str) -> Answer {
         let mut tasks = vec![Vec::new(); self.model.users.len()];
         for ((n, x), alone) in self.active.iter().zip(x).zip(&self.alone) {

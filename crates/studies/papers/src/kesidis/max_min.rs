@@ -101,9 +101,11 @@ fn nothing_at_all() -> Result<Entry, PaperError> {
         paper: "allocations that satisfy it are max-min fair".to_owned(),
         ours: format!("x = 0 satisfies it: {}; max-min gives {} tasks", yes(fair), list(&best)),
         agrees: Some(!fair || best == nothing.totals()),
-        note: "as printed it only speaks of servers with a fully booked resource, and of users with tasks there. It is no \
-               definition of lexicographic max-min fairness, which the mechanism `generic` computes"
-            .to_owned(),
+        note:
+            "The printed definition covers only servers with a fully booked resource, and users with tasks \
+               on these servers. It does not define lexicographic max-min fairness, which the mechanism \
+               `generic` computes."
+                .to_owned(),
     })
 }
 
@@ -126,8 +128,8 @@ fn every_server_booked() -> Result<Entry, PaperError> {
             list(&best.totals())
         ),
         agrees: Some(!fair || apart.totals() == best.totals()),
-        note: "DRF in every server on its own, DRFH's Figure 2: both users have the same level on every server, also among \
-               all who may run there, and both could have more"
+        note: "Every server uses DRF by itself (DRFH, Figure 2). On every server, all users that may run \
+               there have the same level, but both users could have more."
             .to_owned(),
     })
 }
@@ -186,11 +188,13 @@ fn fully_booked() -> Result<Entry, PaperError> {
         source: "Kesidis, Proposition 1: a solution of (5) books a resource of every server",
         paper: "holds".to_owned(),
         ours: format!(
-            "holds in {booked} of {} random problems; of the fullest resource of a server at most {most_left:.0e} is left",
+            "holds in {booked} of {} random problems; at most {most_left:.0e} of the fullest resource of a \
+             server is left",
             problems.len()
         ),
         agrees: Some(booked == problems.len() && problems.len() > 5),
-        note: "g(U) = 2 U^(1/2), u = 1, all demands positive; solutions with a proven gap, as they may be irrational"
+        note: "g(U) = 2 U^(1/2), u = 1, and all demands are positive. The solutions have a proven gap, \
+               because they may be irrational."
             .to_owned(),
     })
 }
@@ -225,8 +229,9 @@ fn not_unique() -> Result<Entry, PaperError> {
             proven.join(", ")
         ),
         agrees: Some(printed.len() == 1 && proven.len() == 1),
-        note: "two equal users on two servers with room for 2 tasks each, which satisfies (14). In the reading of the proof \
-               the levels U_n are unique, the placement is not: (5) is strictly concave in U, not in x"
+        note: "Two equal users share two servers with room for 2 tasks each, which satisfies (14). In the \
+               reading of the proof, the levels U_n are unique, but the placement is not: (5) is strictly \
+               concave in U, but not in x."
             .to_owned(),
     })
 }
@@ -280,8 +285,8 @@ fn without_14() -> Result<Entry, PaperError> {
             yes(is_fair(&problem, &x, &levels, Reading::Printed))
         ),
         agrees: Some(!is_fair(&problem, &x, &levels, Reading::Printed)),
-        note: "one server of 20, demands 1 and 4, u = 1, g(U) = 2 U^(1/2): (5) trades tasks of the larger user for more of \
-               the smaller one"
+        note: "one server of 20, demands 1 and 4, u = 1, g(U) = 2 U^(1/2); (5) gives the larger user fewer \
+               tasks so that the smaller user gets more"
             .to_owned(),
     })
 }
@@ -317,15 +322,17 @@ fn beside_15() -> Result<Entry, PaperError> {
     let crossed = gain(PRIORITIES, &x_15, by_5)?.min(gain(PRIORITIES, &x_5, by_15)?);
     Ok(Entry {
         id: "kesidis.equation-5".to_owned(),
-        source: "Kesidis, (5) with U_n = x_n / phi_n beside (15)",
+        source: "Kesidis, (5) with U_n = x_n / phi_n next to (15)",
         paper: "(15) does not divide by phi_n in the argument of g".to_owned(),
         ours: format!("(5): x_n = {}; (15): x_n = {}", list(&of_5), list(&of_15)),
         agrees: Some(own <= ROUNDING && crossed > 1000.0 * ROUNDING),
         note: format!(
-            "one server of 20, two users with the demand 1 and priorities 4 and 1, a = 1/2. phi g_a(x / phi) = phi^a g_a(x), \
-             so that (5) is (15) with the priorities to the power of a, and the same for a = 1 (`alpha --per-weight` is (5)). To first order, by an \
-             exact linear programme, no allocation gains more than {own:.0e} of its worth on the answer of an optimisation \
-             in that optimisation's own objective, and some gain at least {crossed:.2} of it in the other's"
+            "There is one server of 20 and two users with the demand 1 and priorities 4 and 1, and a = 1/2. \
+             Since phi g_a(x / phi) = phi^a g_a(x), (5) is (15) with each priority raised to the power of a. \
+             The same is true for a = 1. `alpha --per-weight` solves (5). An exact linear programme bounds \
+             first-order gains over each answer. In the answer's own objective no allocation gains more than \
+             {own:.0e} of the answer's value. In the other objective some allocation gains at least \
+             {crossed:.2} of it."
         ),
     })
 }

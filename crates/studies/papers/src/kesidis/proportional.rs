@@ -57,8 +57,9 @@ fn equal_priorities() -> Result<Entry, PaperError> {
         ),
         agrees: None,
         note: format!(
-            "exact: the most tasks, and without any gap also the optimum for a = {}. Table II prints whole \
-             tasks by progressive filling, at best {TABLE_2_BEST} in total; the paper does not solve (15)",
+            "The answer is exact: it has the most tasks, and it is also the optimum, with no gap, for a = \
+             {}. Table II prints whole tasks by progressive filling, at best {TABLE_2_BEST} in total. The \
+             paper does not solve (15).",
             without_gap.join(", ")
         ),
     })
@@ -83,8 +84,9 @@ fn optimum(
         ours: format!("x_n = {}, placed {}", totals.join(", "), placed.join(", ")),
         agrees: None,
         note: format!(
-            "priorities {first}, {second} and a = {alpha}; no feasible y has sum phi_n (y_n - x_n)/x_n^a above \
-             {:.1e}, (17): proven for these numbers. The paper prints nothing to compare with",
+            "The priorities are {first}, {second}, and a = {alpha}. For these numbers it is proven that no \
+             feasible y has sum phi_n (y_n - x_n)/x_n^a above {:.1e}, see (17). The paper prints no value to \
+             compare with.",
             to_f64(&found.gap)
         ),
     })

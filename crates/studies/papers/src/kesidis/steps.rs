@@ -74,8 +74,9 @@ fn on_the_example() -> Result<Entry, PaperError> {
         ours: words.join(". "),
         agrees: Some(arrived.len() == RULES.len()),
         note: format!(
-            "tasks of the two users by dominant shares; max-min fairness gives {}. There end: {}. The others serve everybody \
-             on each server and stay away from it, however small the steps",
+            "The values are the tasks of the two users, filled by dominant shares. Max-min fairness gives \
+             {}. These rules reach it: {}. The other rules serve every user on each server and do not reach \
+             it, however small the steps are.",
             list(&ideal),
             if arrived.is_empty() { "none".to_owned() } else { arrived.join(", ") }
         ),
@@ -102,14 +103,15 @@ fn on_random_problems() -> Result<Entry, PaperError> {
         source: "Kesidis, sections II and IV: filling by steps of 1/256 of a task on random clusters",
         paper: String::new(),
         ours: format!(
-            "of {} problems with several servers it ends within {:.0} % of max-min fairness: {}",
+            "Of {} problems with several servers, this number ends within {:.0} % of max-min fairness: {}",
             problems.len(),
             100.0 * ARRIVED,
             words.join("; ")
         ),
         agrees: None,
-        note: "2 to 4 users, 2 or 3 server classes, 1 to 3 resources, placement constraints. So no server rule tends to \
-               max-min fairness on every cluster, and best fit does on more than the others"
+        note: "The problems have 2 to 4 users, 2 or 3 server classes, 1 to 3 resources, and placement \
+               constraints. No server rule approaches max-min fairness on every cluster. Best fit approaches \
+               it on more clusters than the other rules do."
             .to_owned(),
     })
 }

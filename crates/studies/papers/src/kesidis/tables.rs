@@ -70,15 +70,17 @@ const FIXED: [FixedRow; 3] = [
         rule: Rule { score: Score::Drf, server: ServerRule::BestFit, ties: Ties::High, unfiltered: true },
         tasks: ["20", "2", "0", "19"],
         unused: ["0", "10", "1", "3"],
-        note: "the server of least H of all, whether the task fits there or not, ties to the highest index; \
-               comparing only servers on which it fits gives 19, 2, 2, 19",
+        note: "the server with the smallest H of all servers, even if the task does not fit there, with ties \
+               to the highest index; a comparison of only the servers on which the task fits gives 19, 2, 2, \
+               19",
     },
     FixedRow {
         id: "ps-dsf",
         rule: JOINT,
         tasks: ["19", "0", "2", "20"],
         unused: ["3", "1", "10", "0"],
-        note: "the least-scored pair of user and server that fits, ties to the lowest user, then server",
+        note: "among pairs of a user and a server that fit, the pair with the smallest score, with ties to \
+               the lowest user, then to the lowest server",
     },
     FixedRow {
         id: "rps-dsf",
@@ -230,8 +232,9 @@ fn scattered(
         ours: exact,
         agrees: Some(usual),
         note: format!(
-            "ours is the exact law of a server drawn for every task. {TRIALS} trials{width}: {}; {ALL_TRIALS}: \
-             {}. A printed value agrees if it lies where 99 % of the batches of {TRIALS} trials do",
+            "Our values are exact, for a server that is drawn for every task. {TRIALS} trials{width}: {}; \
+             {ALL_TRIALS}: {}. A printed value agrees if it is in the range of 99 % of the batches of \
+             {TRIALS} trials.",
             text(&|q| of(&q.first)),
             text(&|q| of(&q.all))
         ),
@@ -253,8 +256,8 @@ fn permuted_rounds(problem: &Problem) -> Result<Entry, PaperError> {
         ours: format!("{:.3}", other.deviation),
         agrees: Some(usual),
         note: format!(
-            "deviation of x_12 of DRF by the exact law of this reading ({:.2} tasks in total); the table \
-             follows from a server drawn for every task",
+            "This is the exact deviation of x_12 under DRF in this reading ({:.2} tasks in total). The \
+             printed table follows if a server is drawn for every task.",
             batches.total.mean
         ),
     })
@@ -279,10 +282,9 @@ fn unused_of_printed_means() -> Result<Entry, PaperError> {
         paper: row.unused.join(", "),
         ours: ours.iter().map(|value| format!("{:.2}", number::to_f64(value))).collect::<Vec<_>>().join(", "),
         agrees: Some(agree(&row.unused, &ours)),
-        note:
-            "what is left is linear in the tasks, so the printed means of Table II determine those of Table \
-               IV; the two rows are of different trials"
-                .to_owned(),
+        note: "The unused resources are a linear function of the tasks, so the printed means of Table II \
+             determine the means of Table IV. The two printed rows come from different trials."
+            .to_owned(),
     })
 }
 
@@ -300,9 +302,8 @@ fn interval() -> Entry {
         paper: paper.to_owned(),
         agrees: Some(ours == paper),
         ours,
-        note:
-            "from the printed mean 4.7 and deviation 0.46 of x_12; the text takes the mean 6.5 of x_11 with \
-               the deviation of x_12"
-                .to_owned(),
+        note: "Our interval uses the printed mean 4.7 and deviation 0.46 of x_12. The interval in the text \
+             uses the mean 6.5 of x_11 with the deviation of x_12."
+            .to_owned(),
     }
 }

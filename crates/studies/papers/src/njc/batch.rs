@@ -75,7 +75,8 @@ fn uniqueness() -> Result<Vec<Entry>, PaperError> {
             paper: String::new(),
             ours: format!("one answer: {}", text.join("; ")),
             agrees: None,
-            note: "requests in twentieths, a quarter of them 0, weights 1 to 5; all answers enumerated"
+            note: "Requests are multiples of 1/20, a quarter of them are 0, and weights are 1 to 5. All \
+                   answers are enumerated."
                 .to_owned(),
         },
     ])
@@ -108,9 +109,10 @@ fn convergence() -> Result<Entry, PaperError> {
         ),
         agrees: None,
         note: format!(
-            "they always tend to that optimum, being its central path with c = 1/mu, like 1/c or, where a \
-             bottleneck has no price, its root; floating point, {failed} integrations failed; up to 8 users and 4 \
-             resources"
+            "The trajectories always tend to this optimum, because each is the central path with c = 1/mu. \
+             The distance falls like 1/c, or like the root of 1/c if a bottleneck has no price. The results \
+             are in floating point, and {failed} integrations failed. The problems have up to 8 users and 4 \
+             resources."
         ),
     })
 }
@@ -131,9 +133,9 @@ fn exact_answers() -> Result<Entry, PaperError> {
             "an exact rational answer, judged by the exact crate, for {fair} of {INSTANCES} random instances"
         ),
         agrees: None,
-        note:
-            "the optimum of sum e_i log x_i names the bottlenecks and what contents each user; with these an \
-               answer is a point of a rational polytope that is not empty. Up to 30 users and 8 resources"
-                .to_owned(),
+        note: "The optimum of sum e_i log x_i determines the bottlenecks and the reason why each user is \
+             content. With these, an answer is a point of a rational polytope that is not empty. The \
+             problems have up to 30 users and 8 resources."
+            .to_owned(),
     })
 }

@@ -86,9 +86,10 @@ fn barrier_weights() -> Result<Entry, PaperError> {
         ours: table.join("; "),
         agrees: Some(other_way > 1e-3 && other_end > 1e-3),
         note: format!(
-            "other trajectories, {other_way:.2} apart at c = 10, and the same solution within {other_end:.0e}: \
-             the trajectory is the central path of max sum e_i log x_i, whose gap at c is the sum of the \
-             weights over c. Other entitlements do lead to other solutions: see the next entry"
+            "The trajectories differ by {other_way:.2} at c = 10 and lead to the same solution within \
+             {other_end:.0e}. Each trajectory is the central path of max sum e_i log x_i, whose gap at c is \
+             the sum of the weights over c. Other entitlements do lead to other solutions, as the next entry \
+             shows."
         ),
     })
 }
@@ -119,8 +120,8 @@ fn entitlements_of(id: &str, problem: &Problem, x: &str, prices: &str) -> Result
         ours: format!("{} is the limit for the entitlements {}", show(&x), list(&others)),
         agrees: None,
         note: format!(
-            "proven without any gap by prices {} of the resources, and not the limit for the entitlements \
-             given; in floating point the path ends {:.0e} from it",
+            "Prices {} of the resources prove this with no gap. The point is not the limit for the given \
+             entitlements. In floating point the path ends {:.0e} from it.",
             list(&prices),
             largest_difference(&end.x, &floats),
         ),
@@ -240,8 +241,8 @@ fn utilisation() -> Result<Entry, PaperError> {
         ours: format!("{}, utilisation {}", show(&x), selected.value),
         agrees: Some(x == symmetric && selected.value == best),
         note: format!(
-            "chosen by a mixed-integer programme among all answers, {}; the best vertex of the enumeration has \
-             {best}. How to characterise all solutions is an open question in the paper",
+            "The point is chosen by a mixed-integer programme among all answers, {}. The best vertex of the \
+             enumeration has {best}. The paper leaves open how to characterise all solutions.",
             match selected.bound {
                 Bound::Found => "the best that was found".to_owned(),
                 Bound::Proven => "and proven the best by an exact search".to_owned(),

@@ -91,9 +91,9 @@ fn eisenberg_gale_point(problem: &Problem) -> Result<Entry, PaperError> {
         ),
         agrees: None,
         note: format!(
-            "irrational, so that no exact rational answer is the limit; resources {} and {} are the \
-             bottlenecks, and the closed form satisfies all conditions of the optimum in exact arithmetic; it \
-             is within {apart:.0e} of the floating-point answer",
+            "The limit is irrational, so no exact rational answer equals it. Resources {} and {} are the \
+             bottlenecks. The closed form satisfies all conditions of the optimum in exact arithmetic, and \
+             is within {apart:.0e} of the floating-point answer.",
             pair[0] + 1,
             pair[1] + 1,
         ),

@@ -119,9 +119,9 @@ fn same_dominant_resource() -> Result<Entry, PaperError> {
         paper: format!("DRF, {}, is the only answer", show(&drf)),
         ours: segments(&all.polytopes),
         agrees: Some(all.only() == Some(drf.as_slice())),
-        note: "one resource, requests 1/10, 1, 1, equal entitlements: user 1 asks for less than its \
-               entitlement, and the others may share what it leaves in any way that gives each of them a \
-               third of the resource"
+        note: "There is one resource, the requests are 1/10, 1, 1, and the entitlements are equal. User 1 \
+               requests less than its entitlement. The other users may share the rest in any way that gives \
+               each of them at least a third of the resource."
             .to_owned(),
     })
 }
@@ -186,9 +186,9 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
             paper: "a counter-example in which DRF has the higher utilisation".to_owned(),
             ours: format!("mean utilisation {four_njc} without complaints, {four_drf} with DRF"),
             agrees: Some(four_drf > four_njc),
-            note:
-                "a tie with the four resources that are printed, two of them in the middle: see the next entry"
-                    .to_owned(),
+            note: "With the four printed resources, two of them in the middle, the two rules tie. The next \
+                 entry has more resources."
+                .to_owned(),
         },
         Entry {
             id: "njc.utilisation.middle-resources".to_owned(),
@@ -199,7 +199,7 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
                 None => format!("not seen; {}", table.join(", ")),
             },
             agrees: Some(ahead.is_some()),
-            note: "mean utilisation without complaints against that of DRF, by number of middle resources"
+            note: "mean utilisation without complaints and under DRF, by the number of middle resources"
                 .to_owned(),
         },
         Entry {
@@ -208,8 +208,10 @@ fn utilisation() -> Result<Vec<Entry>, PaperError> {
             paper: "1/2, 2/3".to_owned(),
             ours: list(&limits),
             agrees: Some(limits.as_slice() == row("1/2 2/3")?),
-            note: "what one more middle resource adds to the sum of utilisations, computed from 9 and 10"
-                .to_owned(),
+            note:
+                "the increase of the sum of utilisations for one more middle resource, computed from 9 and \
+                   10 middle resources"
+                    .to_owned(),
         },
     ])
 }

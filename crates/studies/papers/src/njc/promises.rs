@@ -114,9 +114,9 @@ fn envy() -> Result<Entry, PaperError> {
         ours: ours.join("; "),
         agrees: Some(free),
         note:
-            "one resource, requests 1/10, 1, 1, equal entitlements: users 2 and 3 ask for the same, and an \
-               allocation without justified complaints may give one more than the other. The limit of the \
-               trajectory is the middle of this segment and free of envy"
+            "There is one resource, the requests are 1/10, 1, 1, and the entitlements are equal. Users 2 and \
+             3 request the same, and an allocation without justified complaints may give one of them more \
+             than the other. The limit of the trajectory is the middle of this segment and is envy-free."
                 .to_owned(),
     })
 }
@@ -157,16 +157,17 @@ fn lie() -> Result<Entry, PaperError> {
         source: "NJC, section 4: users do not benefit from lying",
         paper: "holds".to_owned(),
         ours: format!(
-            "user 1 can run {} of its request when it tells the truth and {} when it lies: {} of the request more",
+            "user 1 can run {} of its request if it tells the truth and {} if it lies, which is {} of the \
+             request more",
             number(&before.limit),
             number(&after.limit),
             percent(&gain),
         ),
         agrees: Some(gain <= 0 && after.most <= before.least),
         note: format!(
-            "requests {}, equal entitlements; user 1 asks for {} instead. Both are limits of the trajectory, \
-             {} and {}. Over all allocations without complaints it can run {} to {} with the truth and {} to \
-             {} with the lie, {whatever}",
+            "The requests are {}, and the entitlements are equal. User 1 states {} instead. Both values are \
+             limits of the trajectory, proven {} and {}. Over all allocations without complaints, user 1 can \
+             run {} to {} with the truth and {} to {} with the lie, {whatever}",
             TRUTH.map(shown).join(", "),
             shown(LIE),
             proven(&before.gap),
@@ -238,9 +239,10 @@ fn zero_entitlement() -> Result<Entry, PaperError> {
         ),
         agrees: satisfies.then_some(claim.holds == Some(true)),
         note: format!(
-            "requests (1, 0), (0, 1), entitlements 1, 0: resource 1 is a bottleneck of which user 2 holds 0 >= \
-             0, and {} is better. The trajectory tends there: {} at c = {:.0e}. Problem files ask for positive \
-             weights; `njc --no-entitlement` names users with an entitlement of 0",
+            "The requests are (1, 0) and (0, 1), and the entitlements are 1 and 0. User 2 has its \
+             entitlement of the bottleneck resource 1, since 0 >= 0, although {} is better. The trajectory \
+             tends to the better allocation: {} at c = {:.0e}. Weights in problem files must be positive; \
+             `njc --no-entitlement` names users with an entitlement of 0.",
             show(&better),
             show_floats(&end.x, 7),
             end.c,

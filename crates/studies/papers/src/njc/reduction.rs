@@ -112,8 +112,8 @@ fn lifted() -> Result<Entry, PaperError> {
         ours: format!("holds for {fair} of {reduced} random instances that have such a user"),
         agrees: Some(fair == reduced && reduced > 0),
         note: format!(
-            "{instances} instances drawn; in {above_1} requests exceed 1 after the scaling, against the premise of \
-             Theorem 1, without harm"
+            "{instances} instances were drawn. In {above_1} of them a request exceeds 1 after the scaling, \
+             which violates the premise of Theorem 1. The reduction is correct for these instances as well."
         ),
     })
 }

@@ -58,8 +58,9 @@ fn entry(id: &str, source: &'static str, problem: &Problem) -> Result<Entry, Pap
         ours: points.join(", "),
         agrees: None,
         note: format!(
-            "floating point: {steps} steps, equation (12) holds within {error:.0e}, and the last point is \
-             {:.0e} from the limit, which is found with a residual of {:.0e}. The paper prints no trajectory",
+            "The trajectory is computed in floating point, in {steps} steps. Equation (12) holds within \
+             {error:.0e}. The last point is {:.0e} from the limit, which is computed with a residual of \
+             {:.0e}. The paper prints no trajectory.",
             largest_difference(&last, &limit.x),
             limit.residual,
         ),

@@ -68,7 +68,8 @@ fn figure_3() -> Result<Vec<Entry>, PaperError> {
                 show_all(&corners_of_d)
             ),
             agrees: Some(corners_of_d.len() == problem.n_users() + 1),
-            note: "Figure 3: a polytope, and no simplex, which would have N + 1 corners; nothing in the proof needs it to be one"
+            note: "Figure 3 shows a polytope that is not a simplex, because a simplex would have N + 1 \
+                   corners. The proof does not need a simplex."
                 .to_owned(),
         },
         Entry {
@@ -86,8 +87,8 @@ fn figure_3() -> Result<Vec<Entry>, PaperError> {
             ours: table.join("; "),
             agrees: Some(unique),
             note: format!(
-                "the paper gives no entitlements; all answers were enumerated. {corners} of {} lie in a corner \
-                 where two bounds meet",
+                "The paper states no entitlements, and all answers were enumerated. {corners} of {} answers \
+                 are at corners where two bounds meet.",
                 ENTITLEMENTS.len()
             ),
         },

@@ -145,8 +145,8 @@ fn of_figure_3() -> Result<Vec<Entry>, PaperError> {
             source,
             &["12/12"],
             &[share(3, 0)],
-            "1 in the text; user 4 has 8 tasks, and 9 when it has all of server 1 (9 cores, one a \
-             task)",
+            "The text prints 1. User 4 has 8 tasks, and would have 9 tasks if it had all of server 1 (9 \
+             cores, one core a task).",
         ),
     ])
 }
@@ -173,9 +173,10 @@ fn of_figure_4() -> Result<Entry, PaperError> {
         ours: found.join("; "),
         agrees: Some(agrees),
         note:
-            "the rates are not in the text, which fixes gamma_11 + gamma_12/2 = 3/2, gamma_23 + gamma_22/2 = \
-               1 and gamma_12/gamma_22 = 3/2 and leaves one parameter: (a) gamma_12 = 3/2, (b) gamma_12 = 1. \
-               For both rates and both ways of sharing channel 2 is halved, as the text says"
+            "The text does not state the rates. It fixes gamma_11 + gamma_12/2 = 3/2, gamma_23 + gamma_22/2 \
+             = 1 and gamma_12/gamma_22 = 3/2, which leaves one parameter. We compute (a) gamma_12 = 3/2 and \
+             (b) gamma_12 = 1. For both rates and both ways of sharing, channel 2 is divided into equal \
+             halves, as the text says."
                 .to_owned(),
     })
 }

@@ -130,8 +130,8 @@ fn refutation() -> Result<Entry, PaperError> {
         ours: format!("{truth} tasks by the truth, {gained} by a lie"),
         agrees: Some(gain > 0),
         note: format!(
-            "C = (7,5),(3,2), d = (5,1),(4,3),(1,5): user 1 says (8,2) and that it may use server 1 alone, and \
-             runs {:.1} % more",
+            "For C = (7,5),(3,2) and d = (5,1),(4,3),(1,5), user 1 states the demand (8,2) and that it may \
+             use only server 1. With this lie it runs {:.1} % more tasks.",
             100.0 * number::to_f64(&gain)
         ),
     })
@@ -171,7 +171,8 @@ fn lemma_1() -> Result<Entry, PaperError> {
         id: "ps-dsf.lemma-1".to_owned(),
         source: "PS-DSF, Lemma 1",
         paper:
-            "if all users demand all resources, no user takes tasks from another by a lie that costs it none"
+            "if all users demand all resources, no user can take tasks from another user by a lie that costs \
+             the liar no tasks"
                 .to_owned(),
         ours: match is_decided_by_ties {
             true => "fails unless ties between placements go against the liar".to_owned(),
@@ -179,9 +180,10 @@ fn lemma_1() -> Result<Entry, PaperError> {
         },
         agrees: Some(!keeps || !harmed),
         note: format!(
-            "two servers of capacity 1; user 1 (weight 2) may use the first, user 2 (weight 1) both; a task takes 1. By the \
-             truth they run {own} and {other}. User 1 says that it may use both servers. Then every answer gives user 2 \
-             {} tasks, and user 1 runs {} of its own, by the answer",
+            "There are two servers of capacity 1, and each task takes 1. User 1 (weight 2) may use the first \
+             server, and user 2 (weight 1) may use both. With true statements they run {own} and {other} \
+             tasks. User 1 then says that it may use both servers. Every answer then gives user 2 {} tasks, \
+             and user 1 runs {} of its own tasks, depending on the answer.",
             told.first().map_or_else(Rational::new, |tasks| total(tasks, 1)),
             of_liar.join(" or ")
         ),
@@ -244,8 +246,9 @@ fn search(name: &str, given: Given, problems: &[Problem]) -> Result<Entry, Paper
         ours: format!("{paying} of {tried} lies pay{}", if paying > 0 { most.as_str() } else { "" }),
         agrees: (promised || paying > 0 && !paper.is_empty()).then_some(promised == (paying == 0)),
         note: format!(
-            "{} random problems, one liar at a time, demands from {DEMANDS:?} or a part of its servers; exact \
-             tasks; {reading}. Where none is found that is support, no proof",
+            "The {} random problems have one liar at a time. A lie states demands from {DEMANDS:?} or leaves \
+             out some servers. Tasks are exact; {reading}. If no lie is found, this supports the claim but \
+             does not prove it.",
             problems.len()
         ),
     })

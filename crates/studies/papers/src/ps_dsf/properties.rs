@@ -115,11 +115,13 @@ fn count(
 fn note(axiom: Axiom, promised: bool, violated: usize) -> &'static str {
     match (axiom, promised, violated) {
         (Axiom::EnvyFree, true, 0) => {
-            "support, no proof; counting only the servers that the envious user may use, see `.aggregated`"
+            "this supports the claim but does not prove it; only the servers that the envious user may use \
+             are counted (see `.aggregated`)"
         }
-        (_, true, 0) => "support, no proof",
+        (_, true, 0) => "this supports the claim but does not prove it",
         (Axiom::SharingIncentive, true, _) => {
-            "each judged exactly; the part of every server counts, also of those that a user may not use"
+            "each problem is judged exactly; the user's fraction of every server counts, even of servers \
+             that the user may not use"
         }
         (_, true, _) => "each judged exactly",
         (_, false, 0) => "nothing in these problems speaks against it",
@@ -140,8 +142,8 @@ fn aggregated(column: &Column, problems: &[Problem], allocations: &[Allocation])
         ours: format!("violated in {envied} of {all} random problems"),
         agrees: Some(envied == 0),
         note:
-            "what another user holds on a server where one may not run is worth nothing to one; added up it \
-               seems to be"
+            "The tasks of another user on a server are worth nothing to a user that may not run there. The \
+             sum over all servers counts them all the same."
                 .to_owned(),
     }
 }
@@ -186,8 +188,9 @@ fn less_than_uniform() -> Result<Entry, PaperError> {
         ),
         agrees: Some(sharing.holds == Some(true)),
         note: format!(
-            "user 2 of C = (4,2),(3,7),(8,7), d = (2,3),(4,3),(4,3), w = 2,1,1, users 1 and 3 barred from \
-             server 2: TSF gives {}, PS-DSF {}, its part of every server would give 41/48",
+            "The problem is C = (4,2),(3,7),(8,7), d = (2,3),(4,3),(4,3), w = 2,1,1, and users 1 and 3 may \
+             not use server 2. TSF gives user 2 {} tasks, and PS-DSF gives it {}. Its fraction of every \
+             server would give it 41/48.",
             unfair.total(1),
             fair.total(1)
         ),

@@ -50,8 +50,10 @@ fn table_3(problem: &Problem) -> Entry {
         paper: printed.join(", "),
         ours: decimals(&gammas),
         agrees: Some(agree(&printed, &gammas)),
-        note: "gamma by user and class; class sizes 8, 68, 33, 11 and the demands follow from the table"
-            .to_owned(),
+        note:
+            "gamma is listed by user and class; the table determines the class sizes 8, 68, 33, 11 and the \
+               demands"
+                .to_owned(),
     }
 }
 
@@ -110,7 +112,8 @@ fn tsf(problem: &Problem) -> Result<Entry, PaperError> {
         paper: printed.join(", "),
         ours: decimals(&totals),
         agrees: Some(agree(&printed, &totals)),
-        note: "ours is exact and proven; the printed values seem rounded from a less accurate solution"
+        note: "Our values are exact and proven. The printed values seem to be rounded from a less accurate \
+               solution."
             .to_owned(),
     })
 }
@@ -135,8 +138,8 @@ fn full_cpu() -> Result<Entry, PaperError> {
         ours: list(&ours),
         agrees: Some(ours.iter().all(|used| *used == 1)),
         note: format!(
-            "gamma = 41.25 of user 2 on class D in Table III means that it asks for at most 2/15 of a CPU; with \
-             0.2 the use would be {}, and gamma 27.5",
+            "In Table III, gamma is 41.25 for user 2 on class D. Its demand is therefore at most 2/15 of a \
+             CPU. With a demand of 0.2 the usage would be {}, and gamma 27.5.",
             list(&used(CPU_OF_TEXT)?)
         ),
     })

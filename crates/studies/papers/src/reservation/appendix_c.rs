@@ -60,7 +60,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
         ours: format!("{}, ...; {:.6} for 50 types", first.join(", "), to_f64(&last)),
         agrees: Some(all),
         note: format!(
-            "every J from {} to {} as an exact rational, with its certificate checked; 1 - 1/e is 0.632121",
+            "every J from {} to {} is computed as an exact rational, and its certificate is checked; 1 - 1/e \
+             is 0.632121",
             FAMILY.start(),
             FAMILY.end()
         ),

@@ -70,7 +70,7 @@ fn guarantee(id: &str, machines: &[&MachineType]) -> Result<Entry, PaperError> {
         ours: format!("never below {:.6} of the optimum, whatever the demand", to_f64(&found.ratio_lower)),
         agrees: None,
         note: format!(
-            "{}; rewards are list prices. Exactly {}, reached at the loads {}; {} claims prove it",
+            "{}; rewards are list prices. The exact ratio is {}, reached at the loads {}; {} claims prove it",
             names.join(", "),
             found.ratio_lower,
             list(&found.loads),

@@ -65,7 +65,9 @@ fn worst_types() -> Result<Entry, PaperError> {
         paper: String::new(),
         ours,
         agrees: None,
-        note: "the paper does not say whether they have the property; `ratio --monotone` decides it for any types".to_owned(),
+        note: "The paper does not say if these types have the property. `ratio --monotone` decides it for \
+               any types."
+            .to_owned(),
     })
 }
 

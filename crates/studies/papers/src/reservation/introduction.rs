@@ -24,7 +24,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             paper: "6".to_owned(),
             ours: certificate.optimum.assignment.reward.to_string(),
             agrees: Some(certificate.optimum.assignment.reward == 6 && certificate.greedy.reward == 6),
-            note: "greedy and optimum with one job of each type a server: the two smaller types together"
+            note: "The value is the reward of greedy and of the optimum with one job of each type per \
+                   server. Both put the two smaller types together."
                 .to_owned(),
         },
         Entry {
@@ -33,7 +34,10 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             paper: String::new(),
             ours: list(&[contested.greedy.reward, contested.optimum.assignment.reward]),
             agrees: None,
-            note: "greedy and optimum: half of the servers for the pair, half for the large type".to_owned(),
+            note:
+                "The values are the rewards of greedy and of the optimum. Both use half of the servers for \
+                   the pair of smaller types and half for the large type."
+                    .to_owned(),
         },
     ])
 }

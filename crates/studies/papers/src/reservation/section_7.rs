@@ -97,8 +97,8 @@ fn statistics(id: &str, loads: &str, range: fn(u64) -> Rational) -> Result<Entry
         ),
         agrees: None,
         note: format!(
-            "{COLLECTIONS} collections, loads {loads}; each ratio is exact. The range of the loads and the \
-             three numbers are lost in the text of the paper"
+            "{COLLECTIONS} collections, loads {loads}; each ratio is exact. The text of the paper has lost \
+             the range of the loads and the three numbers"
         ),
     })
 }
@@ -143,8 +143,9 @@ fn worst_types() -> Result<Vec<Entry>, PaperError> {
             ours: format!("{} = {:.6}", found.ratio_lower, to_f64(&found.ratio_lower)),
             agrees: Some(agrees && proven),
             note: format!(
-                "over all loads, proven; at the loads {}. With the first two types exchanged, which decides \
-                 ties, {} = {:.6}. So no loads give 0.86; (1,1) is no size of Table 1 either",
+                "This is the proven infimum over all loads, at the loads {}. If the first two types are \
+                 exchanged, which decides ties, {} = {:.6}. So no loads give 0.86. Moreover, (1,1) is not a \
+                 size of Table 1.",
                 list(&found.loads),
                 in_other_order,
                 to_f64(&in_other_order)
@@ -157,9 +158,9 @@ fn worst_types() -> Result<Vec<Entry>, PaperError> {
             ours: format!("{} and {}", number(&critical.all_served), number(&critical.all_best)),
             agrees: None,
             note:
-                "multiples of the worst loads: up to the first greedy serves everything, from the second on \
-                   every server earns the most there is. The numbers of the paper are lost in its text; its \
-                   worst point is at the multiple 1, as here"
+                "The numbers are multiples of the worst loads. Up to the first multiple, greedy serves all \
+                 jobs. From the second multiple on, every server earns the largest possible reward. The text \
+                 of the paper has lost its numbers; its worst point is at the multiple 1, as here."
                     .to_owned(),
         },
     ])

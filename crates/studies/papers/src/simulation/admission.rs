@@ -32,8 +32,9 @@ const LIMIT_HORIZON: f64 = 30.0;
 /// The factor by which a mean must fall when the number of servers grows from the smallest to the largest, which is 64
 /// times as many. The bound falls by the factor 12.
 const FALLS: f64 = 4.0;
-const BOUND: &str = "It agrees where the mean falls to less than a quarter from the fewest servers to the most, and each is at \
-    most (g(L) + L^(1/2)) / L, which tends to 0: the reserve and the random numbers of jobs, in parts of the servers";
+const BOUND: &str = "It agrees if the mean falls to less than a quarter from the smallest number of servers \
+    to the largest, and each mean is at most (g(L) + L^(1/2)) / L, which tends to 0. This bound is the sum \
+    of the reserve and of the fluctuation of the number of jobs, as fractions of the servers";
 /// The times at which the convergence is measured, in mean running times.
 const TIMES: [usize; 5] = [1, 2, 5, 10, 30];
 const HORIZON: f64 = 60.0;
@@ -94,7 +95,7 @@ fn plot(x: &str, points: Vec<(f64, f64)>, optimum: f64) -> Result<String, PaperE
         Series::new(name, points).without_marks(LineStyle::Dashed)
     };
     let plot = Plot {
-        title: "Reward of DRA in parts of the global greedy reward".to_owned(),
+        title: "Reward of DRA as a fraction of the global greedy reward".to_owned(),
         x: Axis::linear(x),
         y: Axis::linear("reward"),
         series: vec![Series::new("DRA", points), level("global greedy", 1.0), level("optimum", optimum)],
@@ -185,15 +186,16 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             ),
             agrees: Some(grows && is_as_printed),
             note: format!(
-                "the types of section 7.1 at their worst loads, where greedy earns {} of the optimum: the loads \
-                 of the figure are lost in the text; reserve ceil(ln(L)^1.5), one run each, averaged from 20 to \
-                 60 mean running times",
+                "The types are those of section 7.1 at their worst loads, where greedy earns {} of the \
+                 optimum. The text of the paper has lost the loads of the figure. The reserve is \
+                 ceil(ln(L)^1.5). Each number is from one run and averaged from 20 to 60 mean running times.",
                 percent(greedy / optimum)
             ),
         },
         Entry {
             id: "simulation.reservation.figure-4".to_owned(),
-            source: "Reservation, Figure 4: reward of DRA over time, in parts of the global greedy reward",
+            source: "Reservation, Figure 4: reward of DRA over time, as a fraction of the global greedy \
+             reward",
             paper: "converges".to_owned(),
             ours: format!("{largest} servers, at {}", course.join(", ")),
             agrees: None,
@@ -211,8 +213,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
                 percent(fixed.reward / greedy)
             ),
             agrees: None,
-            note: "it knows the loads, which DRA does not; slots in proportion to the optimum, numbers of servers \
-                   rounded by largest remainders"
+            note: "The static reservation knows the loads, and DRA does not. Its slots are in proportion to \
+                   the optimum, and numbers of servers are rounded by largest remainders."
                 .to_owned(),
         },
         Entry {
@@ -304,8 +306,8 @@ fn effective(fluid: &Fluid, runs: &[(usize, Admission)]) -> Entry {
         ours: format!("distance from it by L, {}", limit.words),
         agrees: Some(limit.arrives),
         note: format!(
-            "half the sum of the differences, in parts of all servers, on the mean from {FROM} to {LIMIT_HORIZON} mean \
-             running times after a start with empty servers. {BOUND}"
+            "This is half the sum of the differences, as a fraction of all servers. It is the mean from \
+             {FROM} to {LIMIT_HORIZON} mean running times after a start with empty servers. {BOUND}"
         ),
     }
 }
@@ -320,13 +322,14 @@ fn lyapunov(problem: &Reservation, fluid: &Fluid, runs: &[(usize, Admission)]) -
         id: "simulation.reservation.lyapunov".to_owned(),
         source: "Reservation, section 6: the Lyapunov function (45) of the effective servers under DRA",
         paper: "tends to its maximum, that of the global greedy assignment".to_owned(),
-        ours: format!("below its maximum, in parts of that, by L: {}", limit.words),
+        ours: format!("below its maximum, as a fraction of the maximum, by L: {}", limit.words),
         agrees: Some(limit.arrives),
         note: format!(
-            "the constants of (45) and (46) are lost in the text; these are Z_i = (K + 2)^-(i-1), K the most slots \
-             of a configuration, and for slots that no load fills 2 / k_j, k_j the fewest of a type in a \
-             configuration, for which the global greedy assignment is the only maximum as well. {BOUND}, times the \
-             {:.1} by which the function falls at most for that",
+            "The text of the paper has lost the constants of (45) and (46). We use Z_i = (K + 2)^-(i-1), \
+             where K is the largest number of slots of a configuration. For slots that no load fills we use \
+             2 / k_j, where k_j is the smallest number of slots of the type in a configuration. With these \
+             constants, too, only the global greedy assignment is a maximum. {BOUND}. For this function the \
+             bound is multiplied by {:.1}, the most by which the function falls for such a fraction",
             function.steepness()
         ),
     }

@@ -29,9 +29,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             paper: String::new(),
             ours: format!("{} by 200 trials, {} by 100,000", of_trials[0], of_trials[1]),
             agrees: None,
-            note:
-                "the printed means and deviations of Tables II to V stand beside ours in `reproduce kesidis`"
-                    .to_owned(),
+            note: "`reproduce kesidis` shows the printed means and deviations of Tables II to V next to ours"
+                .to_owned(),
         });
     }
     Ok(entries)

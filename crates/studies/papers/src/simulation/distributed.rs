@@ -18,8 +18,8 @@ use crate::ps_dsf::figure_5;
 const HORIZON: f64 = 300.0;
 /// The times in seconds between which user 4 is absent.
 const AWAY: (f64, f64) = (100.0, 250.0);
-/// The largest distance from the exact allocation that counts as converged, as a fraction of the tasks that a user
-/// would have alone.
+/// The largest distance from the exact allocation that counts as converged, as a fraction of a user's solo
+/// tasks.
 const ARRIVED: f64 = 1e-3;
 
 /// Returns the networks, each with its id, a description and its settings.
@@ -80,8 +80,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
             paper: "PS-DSF at least as high as TSF and C-DRFH".to_owned(),
             ours: words.join("; "),
             agrees: Some(least),
-            note: "demands and class sizes are those that Table III forces; tasks of TSF and DRFH may be placed \
-                   in other ways too, which changes the utilisation of single classes"
+            note: "Table III determines the demands and class sizes. TSF and DRFH allow other placements \
+                   too, which changes the utilisation of single classes."
                 .to_owned(),
         });
     }
@@ -135,6 +135,6 @@ fn convergence(id: &str, what: &str, states: &[State]) -> Entry {
             words[0], words[1], words[2]
         ),
         agrees: None,
-        note: format!("{what}; within {ARRIVED} of what each user would have alone, for good"),
+        note: format!("{what}; within {ARRIVED} of each user's solo tasks, from then on"),
     }
 }

@@ -149,9 +149,10 @@ fn otherwise(seeds: &[u64]) -> Result<Entry, PaperError> {
         paper: printed.to_owned(),
         ours: words.join("; "),
         agrees: None,
-        note: "means over the same draws. Neither the rule nor the running times, which the text does not give, bring ours \
-               down to the printed value, and none of the draws does. The reason for the printed value is not known. A \
-               server of 0.5 and 0.5 holds one task of any user, so that shares depend on the shapes that were drawn"
+        note: "The values are means over the same draws. No other rule, no other running times (the text \
+               states none) and no draw gives a share as small as the printed value. The reason for the \
+               printed value is not known. A server of 0.5 and 0.5 holds one task of any user, so shares \
+               depend on the drawn server shapes."
             .to_owned(),
     })
 }
@@ -187,8 +188,8 @@ fn ceilings(scenario: &Scenario, seeds: &[u64]) -> Result<Vec<Entry>, PaperError
             ours: format!("{:.3} ({least:.3} to {most:.3})", statistic.mean),
             agrees: None,
             note: format!(
-                "no scheduler of whole tasks gives every user a larger share on average over time; {proven} of {} draws with \
-                 a certificate of max-min-packings",
+                "No scheduler of whole tasks gives every user a larger average share over time. {proven} of \
+                 {} draws have a certificate of max-min-packings.",
                 seeds.len()
             ),
         });
@@ -248,8 +249,8 @@ pub fn entries() -> Result<Vec<Entry>, PaperError> {
 
 fn note(draws: usize) -> String {
     format!(
-        "mean (least to greatest) over {draws} draws of 100 servers within {NEAR} of 52.75 CPU units and \
-         of 51.32 memory units; it agrees where the printed value lies within that range. Running \
-         times are not in the text: exponential with mean {MEAN} s here"
+        "The value is the mean (smallest to largest) over {draws} draws of 100 servers within {NEAR} of \
+         52.75 CPU units and of 51.32 memory units. It agrees if the printed value is in this range. The \
+         text does not state running times; here they are exponential with mean {MEAN} s."
     )
 }

@@ -41,8 +41,8 @@ pub const STARTS: &[&str] = &[
     "simulation.drfh.figure-7",
     "simulation.drfh.figure-8",
 ];
-const SAMPLE: &str = "the paper takes 24 hours of the trace on 2,000 drawn servers; at hand are the task events \
-    of its first 93 minutes, of which the tasks that came after the start and ended are taken, on 300 drawn \
+const SAMPLE: &str = "The paper uses 24 hours of the trace on 2,000 drawn servers. We have only the task \
+    events of the first 93 minutes. We use the tasks that arrived after the start and ended, on 300 drawn \
     servers, so that tasks wait";
 
 /// The sample of the trace, and a scenario whose servers run the sample.
@@ -169,7 +169,8 @@ fn best_slots(slots: u64) -> Entry {
         paper: "14".to_owned(),
         ours: slots.to_string(),
         agrees: None,
-        note: "the demands of the sample are not those of the 24 hours, and the best number depends on them"
+        note: "The demands of the sample differ from those of the 24 hours, and the best number of slots \
+               depends on the demands."
             .to_owned(),
     }
 }
@@ -257,8 +258,8 @@ fn completion(best: &Run, slots: &Run) -> Vec<Entry> {
                 .collect::<Vec<_>>()
                 .join("; "),
             agrees: grows,
-            note: "the classes of the paper are in the picture alone; it agrees where the largest jobs gain \
-                   more than the smallest"
+            note: "The paper shows its classes only in the picture. The value agrees if the largest jobs \
+                   gain more than the smallest."
                 .to_owned(),
         },
     ]
@@ -285,10 +286,13 @@ fn ratios(best: &Run, slots: &Run) -> Entry {
     Entry {
         id: "simulation.drfh.figure-7".to_owned(),
         source: "DRFH, Figure 7: task completion ratios of users, best fit against slots",
-        paper: "higher for almost all; about 20 % of the users complete all their tasks under best fit alone"
-            .to_owned(),
+        paper:
+            "higher for almost all users; about 20 % of the users complete all their tasks under best fit \
+         but not with slots"
+                .to_owned(),
         ours: format!(
-            "of {} users {} have a ratio at least as high; {} complete all their tasks under best fit alone",
+            "of {} users, {} have a ratio at least as high; {} complete all their tasks under best fit but \
+             not with slots",
             pairs.len(),
             percent(not_less),
             percent(only)
@@ -340,7 +344,7 @@ fn dedicated(cloud: &Cloud<'_>, shared: &Run) -> Result<Entry, PaperError> {
         ),
         agrees: None,
         note: format!(
-            "each user alone on {own} drawn server{}, its part of {SERVERS}; {SAMPLE}",
+            "Each user runs alone on {own} drawn server{}, its fraction of the {SERVERS} servers. {SAMPLE}",
             if own == 1 { "" } else { "s" }
         ),
     })

@@ -32,11 +32,12 @@ const EVERY: f64 = 60.0;
 const PARTS: u32 = 128;
 /// The rewards of a task per unit of size and time, indexed by priority.
 const FACTORS: [u32; 3] = [1, 2, 4];
-const NOTE: &str = "the paper takes the first million tasks that ended; at hand are the first 93 minutes of the \
-    trace. Types: the larger request, rounded up to a power of 1/2, at least 1/128, and a priority: 0 for the \
-    trace's 0 and 1, 1 for 2 to 8, 2 for 9 to 11; reward per size 1, 2 and 4: the text has lost its groups and \
-    factors. Only one job in sixteen has priority 0, and with them 1 % of the work, so that preemption has \
-    little to take. The reserve is 8, 12 and 14 slots for each type on 50, 150 and 300 servers";
+const NOTE: &str = "The paper uses the first million tasks that ended. We have only the first 93 minutes of \
+    the trace. A type has a size and a priority. The size is the larger request, rounded up to a power of \
+    1/2, at least 1/128. The priority is 0 for the trace's 0 and 1, 1 for 2 to 8, and 2 for 9 to 11. The \
+    rewards per size are 1, 2 and 4, because the text has lost its groups and factors. Only one job in \
+    sixteen has priority 0, and these jobs have 1 % of the work, so preemption gains little. The reserve is \
+    8, 12 and 14 slots for each type on 50, 150 and 300 servers";
 
 /// The prefixes of the ids of the entries.
 pub const STARTS: &[&str] = &["simulation.reservation.figure-5", "simulation.reservation.figure-6"];
@@ -155,7 +156,8 @@ fn by_servers(course: &Course) -> Entry {
     let (dra, preempting) = (course.policies[0].1.reward, course.policies[1].1.reward);
     Entry {
         id: format!("simulation.reservation.figure-5.{}", course.servers),
-        source: "Reservation, Figure 5: reward along the Google trace, in parts of the upper bound's mean",
+        source: "Reservation, Figure 5: reward along the Google trace, as a fraction of the upper bound's \
+         mean",
         paper: "DRA with preemption above DRA above power of d choices".to_owned(),
         ours: format!("{}; {preempted} jobs preempted", words.join(", ")),
         agrees: Some(preempting >= dra && dra >= course.policies[2].1.reward),
@@ -178,7 +180,7 @@ fn by_time(course: &Course) -> Entry {
         course.policies.iter().map(|(name, run)| format!("{name} {}", part(run))).collect();
     Entry {
         id: "simulation.reservation.figure-6".to_owned(),
-        source: "Reservation, Figure 6: reward over time, in parts of the upper bound at the time",
+        source: "Reservation, Figure 6: reward over time, as a fraction of the upper bound at the time",
         paper: "DRA with preemption above the others in almost all parts of the trace".to_owned(),
         ours: format!("{} servers, least and most over the minutes: {}", course.servers, words.join("; ")),
         agrees: None,

@@ -99,9 +99,10 @@ pub(super) fn at_random() -> Result<Entry, PaperError> {
         paper: String::new(),
         ours: format!("{gains} of {} random lies gain anything, {equal} lose nothing", PROBLEMS * LIES),
         agrees: Some(gains == 0),
-        note: "exact answers; 2 to 4 users, 1 to 3 classes and resources; a lie is another demand, other classes and \
-               another number of tasks"
-            .to_owned(),
+        note:
+            "The answers are exact. The problems have 2 to 4 users, 1 to 3 classes and 1 to 3 resources. A \
+               lie states another demand, other classes or another number of tasks."
+                .to_owned(),
     })
 }
 
@@ -136,7 +137,8 @@ pub(super) fn by_class() -> Result<Entry, PaperError> {
         source: "Theorem B (theory, section 4): it is sharp in that the lie is the same on all classes",
         paper: String::new(),
         ours: format!(
-            "{honest} tasks by the truth; {most} by the demands ({}, {}) and ({}, {}); no lie of one demand gains: {}",
+            "{honest} tasks with the truth, and {most} with the demands ({}, {}) and ({}, {}); no lie with \
+             one demand for all classes gains: {}",
             first[0],
             first[1],
             second[0],

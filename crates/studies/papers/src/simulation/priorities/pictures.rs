@@ -16,7 +16,7 @@ pub fn figure_5() -> Result<String, PaperError> {
         Series::new(courses[0].policies[k].0, points)
     };
     let plot = Plot {
-        title: "Reward along the sample, in parts of the upper bound".to_owned(),
+        title: "Reward along the sample, as a fraction of the upper bound".to_owned(),
         x: Axis::linear("servers"),
         y: Axis::linear("reward").with_range(0.0, 1.0),
         series: (0..policies).map(line).collect(),
