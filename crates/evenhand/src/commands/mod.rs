@@ -23,6 +23,7 @@ pub mod simulate;
 pub mod solve;
 pub mod sweep;
 pub mod usage;
+mod rounds;
 mod waits;
 pub mod watch;
 pub mod window;
