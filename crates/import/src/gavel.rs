@@ -74,18 +74,14 @@ pub fn gavel(table: Input, jobs: Vec<Input>, options: &GavelOptions) -> Result<I
 /// # Errors
 /// Returns an [`ImportError`] in the same cases as [`gavel`], and for an arrival below 0 and a number of steps
 /// that is not above 0.
-pub fn gavel_scenario(
-    table: Input,
-    jobs: Vec<Input>,
-    options: &GavelOptions,
-) -> Result<String, ImportError> {
+pub fn gavel_scenario(table: Input, jobs: Vec<Input>, options: &GavelOptions) -> Result<String, ImportError> {
     /// The length of a round in seconds.
     const LENGTH: u32 = 360;
     let (problem, rows) = read(table, jobs, options)?;
     let classes = problem.servers();
-    let servers = classes.iter().map(|class| {
-        json!({"name": class.name(), "count": class.count(), "capacity": {RESOURCE: 1}})
-    });
+    let servers = classes
+        .iter()
+        .map(|class| json!({"name": class.name(), "count": class.count(), "capacity": {RESOURCE: 1}}));
     let users = problem.users().iter().zip(rows).map(|(user, row)| {
         let rates = user.rates().map_or(&[][..], |rates| rates.by_class()).iter();
         let rates: Map<String, Value> =
@@ -249,9 +245,10 @@ fn user(
         let weight = number::parse(text).ok().filter(|weight| *weight > 0);
         weight.ok_or_else(|| error(format!("found the weight `{text}`: expected a number above 0")))
     });
-    let steps = number::parse(steps).ok().filter(|steps| *steps > 0).ok_or_else(|| {
-        error(format!("found the number of steps `{steps}`: expected a number above 0"))
-    })?;
+    let steps = number::parse(steps)
+        .ok()
+        .filter(|steps| *steps > 0)
+        .ok_or_else(|| error(format!("found the number of steps `{steps}`: expected a number above 0")))?;
     let arrives = number::parse(arrives).ok().filter(|arrives| *arrives >= 0).ok_or_else(|| {
         error(format!("found the arrival `{arrives}`: expected a number of seconds of at least 0"))
     })?;

@@ -156,7 +156,7 @@ pub enum SimulateError {
     },
     /// A run has more rounds than it can store.
     #[error(
-        "jobs run in more than {limit} rounds in all up to time {}: raise `length`, or state a `horizon`",
+        "the rounds of all jobs are more than {limit} up to time {}: raise `length`, or state a `horizon`",
         plain(*time)
     )]
     TooManyRounds {

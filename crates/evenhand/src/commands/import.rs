@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::dumps::{self, Options};
-use evenhand::import::{GavelOptions, GoogleOptions, GoogleUsers, Input, gavel, gavel_scenario, google, openb};
+use evenhand::import::{
+    GavelOptions, GoogleOptions, GoogleUsers, Input, gavel, gavel_scenario, google, openb,
+};
 use evenhand::problem::Problem;
 use evenhand::problem::format::{MAX_FILE_BYTES, problem_to_json, snapshot_to_json};
 use evenhand::problem::snapshot::System;

@@ -64,7 +64,9 @@ pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, Format
         let user = document.object(raw)?;
         let stated: UserSpec = user_spec(document, &user, &MEMBER_FIELDS)?;
         if stated.rates.is_some() || stated.at_most.is_some() {
-            return Err(document.error(raw, "`rates` and `at_most` are not supported in a scenario"));
+            return Err(
+                document.error(raw, "`rates` and `at_most` are supported only with the policy `rounds`")
+            );
         }
         spec.users.push(stated);
         members.push(member_spec(document, &user)?);

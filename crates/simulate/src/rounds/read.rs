@@ -42,7 +42,9 @@ pub fn rounds_scenario(document: &Document<'_>) -> Result<RoundScenario, FormatE
         let user = document.object(raw)?;
         let mut stated: UserSpec = user_spec(document, &user, &OF_JOB)?;
         if stated.rates.is_none() {
-            return Err(document.error(raw, "the field `rates` is missing: state the work per unit of time by class"));
+            return Err(
+                document.error(raw, "the field `rates` is missing: state the work per unit of time by class")
+            );
         }
         if let Some(raw) = user.get("tasks") {
             let why = "`tasks` is not supported in rounds: state the amount of work as `work`";
@@ -51,7 +53,8 @@ pub fn rounds_scenario(document: &Document<'_>) -> Result<RoundScenario, FormatE
         match (user.get("at_most"), &stated.at_most) {
             (Some(raw), Some(most)) if *most != 1 => {
                 let found = number::format_stated(most);
-                let why = format!("found {found}: in rounds a job runs once at a time, so `at_most` must be 1");
+                let why =
+                    format!("found {found}: in rounds a job runs once at a time, so `at_most` must be 1");
                 return Err(document.error(raw, why));
             }
             _ => stated.at_most = Some(Rational::from(1)),
@@ -66,7 +69,8 @@ pub fn rounds_scenario(document: &Document<'_>) -> Result<RoundScenario, FormatE
         for (class, _) in user.rates().map_or(&[][..], |rates| rates.by_class()) {
             let server = &problem.servers()[*class];
             let total = capacity(server);
-            let Some((r, _)) = user.base_demand().entries().iter().find(|(r, amount)| *amount > total[*r]) else {
+            let Some((r, _)) = user.base_demand().entries().iter().find(|(r, amount)| *amount > total[*r])
+            else {
                 continue;
             };
             let (resource, name) = (&problem.resources()[*r], server.name());

@@ -7,13 +7,17 @@ use evenhand_budget::charge;
 use evenhand_mechanisms::{Flags, Mechanism};
 use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational};
 
-use crate::cost::{TO_BEGIN, in_time, is_over};
+use crate::cost::{Growing, TO_BEGIN, in_time, is_over};
 use crate::course::is_answer;
 use crate::error::SimulateError;
 use crate::summary::CompletionTimes;
 
 /// The largest number of pairs of a round and a job that runs in it. A run stores all pairs.
 const MOST_PLACEMENTS: u64 = 10_000_000;
+/// Bytes of a round that is stored, without its jobs.
+const OF_ROUND: u64 = 160;
+/// Bytes of a job in a stored round.
+const OF_PLACED: u64 = 16;
 /// Steps to compare a job and a class with the other candidates of a round.
 const CANDIDATE: u64 = 20;
 
@@ -160,6 +164,7 @@ pub fn run_rounds(
     coming.sort_by(|a, b| scenario.jobs[*b].arrives.cmp(&scenario.jobs[*a].arrives).then(b.cmp(a)));
     let (mut present, mut target): (Vec<usize>, Vec<Vec<Rational>>) = (Vec::new(), Vec::new());
     let (mut now, mut is_changed, mut placements) = (Rational::new(), false, 0);
+    let mut memory = Growing::new("the rounds of the run");
     loop {
         if let (true, Some(next)) = (present.is_empty(), coming.last()) {
             // No job is present, so the run continues with the first round that a job can join.
@@ -192,6 +197,7 @@ pub fn run_rounds(
         }
         let placed = place(&problem, &present, &target, &run.received);
         placements += placed.len() as u64;
+        memory.need(OF_ROUND * (run.rounds.len() as u64 + 1) + OF_PLACED * placements);
         if placements > MOST_PLACEMENTS {
             return Err(SimulateError::TooManyRounds { limit: MOST_PLACEMENTS, time: now.to_f64() });
         }
