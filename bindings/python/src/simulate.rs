@@ -45,6 +45,8 @@ pub fn simulate(
             admissions(&document, &folder, &seeds, until)
         } else if simulation::is_course(&document) {
             courses(&document, &seeds, until)
+        } else if simulation::is_of_rounds(&document) {
+            rounds(&document, &seeds, until)
         } else {
             tasks(&document, &folder, &seeds, until, tell)
         }
@@ -91,6 +93,21 @@ fn courses(document: &Document<'_>, seeds: &[u64], until: Option<Instant>) -> Re
     });
     let tables = tables.collect();
     Ok((Shown::new(report::course(&scenario, &courses), &document), Vec::new(), tables))
+}
+
+fn rounds(document: &Document<'_>, seeds: &[u64], until: Option<Instant>) -> Result<Simulated, Failure> {
+    let scenario = simulation::rounds_scenario(document)?;
+    let policy = || Some(evenhand::problem::Place::root().key("policy"));
+    let run = |seed: &u64| simulation::run_rounds(&scenario, *seed, until);
+    let runs: Result<Vec<_>, SimulateError> = seeds.iter().map(run).collect();
+    let runs = runs.map_err(|error| of_simulation(policy(), error))?;
+    let document = simulation::rounds_document(&scenario, &runs);
+    let tables = runs.iter().map(|run| {
+        let jobs = simulation::rounds_jobs_csv(&scenario, run);
+        (run.seed, vec![("jobs", jobs), ("rounds", simulation::rounds_csv(&scenario, run))])
+    });
+    let tables = tables.collect();
+    Ok((Shown::new(report::rounds(&scenario, &runs), &document), Vec::new(), tables))
 }
 
 fn admissions(

@@ -108,6 +108,7 @@ impl From<SimulateError> for Failure {
             | SimulateError::TooManyRows { .. }
             | SimulateError::TooManyTasks { .. }
             | SimulateError::TooManyRuns(_)
+            | SimulateError::TooManyRounds { .. }
             | SimulateError::TooManyJobs(_)
             | SimulateError::Late(_)
             | SimulateError::Import(ImportError::Temporary { .. }) => Self::solver(error),

@@ -33,7 +33,7 @@ use thiserror::Error;
 
 pub use azure::azure_stream;
 pub use catalogue::{MachineType, catalogue};
-pub use gavel::{GavelOptions, gavel};
+pub use gavel::{GavelOptions, gavel, gavel_scenario};
 pub use google::{
     GoogleOptions, GoogleUsers, MachineChange, MachineEvent, MachineEvents, google, google_machines,
     google_stream,

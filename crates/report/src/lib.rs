@@ -28,6 +28,7 @@ pub mod plot;
 mod polish;
 pub mod promises;
 pub mod ratio;
+mod rounds;
 pub mod settings;
 mod simulation;
 mod snapshot;
@@ -53,6 +54,7 @@ pub use over_time::over_time;
 pub use page::Page;
 pub use pictures::{holdings, shares};
 pub use polish::polished;
+pub use rounds::rounds;
 pub use simulation::{
     HalfLifeStudy, half_life_document, half_life_page, simulation, simulation_completion, simulation_series,
 };

@@ -146,6 +146,25 @@ pub enum SimulateError {
     /// There are more runs on machines that come and go than can be numbered.
     #[error("more than {0} tasks start, the most that are numbered on servers that come and go")]
     TooManyRuns(u32),
+    /// The target of a round gives no present job any time.
+    #[error("`{mechanism}` gives no present job any accelerator at time {}: choose another mechanism", plain(*time))]
+    Idle {
+        /// The mechanism that computed the target.
+        mechanism: &'static str,
+        /// The time at which the round begins.
+        time: f64,
+    },
+    /// A run has more rounds than it can store.
+    #[error(
+        "the rounds of all jobs are more than {limit} up to time {}: raise `length`, or state a `horizon`",
+        plain(*time)
+    )]
+    TooManyRounds {
+        /// The largest number of pairs of a round and a job that runs in it.
+        limit: u64,
+        /// The time that the run reached.
+        time: f64,
+    },
     /// There are more jobs than can be numbered.
     #[error("more than {0} jobs arrive, the most that are simulated")]
     TooManyJobs(u32),
@@ -165,7 +184,7 @@ impl SimulateError {
         };
         Some(match self {
             Self::Problem(error) => error.place.clone(),
-            Self::Mechanism(_) => root.key("policy"),
+            Self::Mechanism(_) | Self::Idle { .. } | Self::TooManyRounds { .. } => root.key("policy"),
             Self::TaskTooLarge { user } => of_user(user, "demand"),
             Self::NoShare { user } => of_user(user, "servers"),
             Self::GangTooLarge { user, .. } | Self::NoWholeGangs { user, .. } => of_user(user, "gang"),

@@ -16,6 +16,7 @@
 //! | [`UsageOrder`] | the order of users by past usage |
 //! | [`Machines`] | servers that come, go and change while tasks run |
 //! | [`CourseScenario`], [`run_course`] | divisible allocations while users come and go |
+//! | [`RoundScenario`], [`run_rounds`] | jobs on accelerators of several types, in rounds |
 //! | [`distributed`] | PS-DSF's servers, each on its own clock, with messages that are late or lost |
 //! | [`reservation`] | jobs admitted into reserved slots: DRA, power of d choices |
 //! | [`Summary`] | the statistics of a run |
@@ -37,6 +38,7 @@ mod read;
 mod record;
 mod replicate;
 pub mod reservation;
+mod rounds;
 mod run;
 mod scenario;
 mod summary;
@@ -60,6 +62,10 @@ pub use output::{
 pub use read::ReadScenario;
 pub use record::{HistoryRow, MAX_ROWS, MAX_TASKS, Row, Tasks, There, ThereOverTime};
 pub use replicate::{MAX_EXPECTED, Simulated, run, run_from, run_on, run_until};
+pub use rounds::{
+    Round, RoundJob, RoundRun, RoundScenario, is_of_rounds, rounds_csv, rounds_document, rounds_jobs_csv,
+    rounds_scenario, run_rounds,
+};
 pub use run::{Changing, Run, Settings, simulate, simulate_from};
 pub use scenario::{Arrivals, Job, Poisson, Queues, Scenario, TraceFile};
 pub use summary::{CompletionTimes, SIZES, Summary};

@@ -33,7 +33,10 @@ pub struct Import {
     /// gavel: take only this many jobs from the beginning of the lists
     #[arg(long, value_name = "NUMBER")]
     pub jobs: Option<u64>,
-    /// Write the problem or snapshot to this file (default: standard output)
+    /// gavel: write a scenario for simulate, with arrivals and steps of jobs, instead of a problem
+    #[arg(long)]
+    pub scenario: bool,
+    /// Write the problem, scenario or snapshot to this file (default: standard output)
     #[arg(long, short)]
     pub output: Option<PathBuf>,
 }

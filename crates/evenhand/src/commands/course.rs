@@ -45,7 +45,7 @@ pub fn run(
 
 /// Returns the failure of a mechanism that has no allocation for the users of the scenario. The message
 /// points to the policy.
-fn of_policy(document: &Document<'_>, error: SimulateError) -> Failure {
+pub(super) fn of_policy(document: &Document<'_>, error: SimulateError) -> Failure {
     let policy = evenhand::problem::Place::root().key("policy");
     let located = document.error(document.locate(&policy), error.to_string());
     let failure = Failure::from(error);

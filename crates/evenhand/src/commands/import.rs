@@ -5,7 +5,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use evenhand::dumps::{self, Options};
-use evenhand::import::{GavelOptions, GoogleOptions, GoogleUsers, Input, gavel, google, openb};
+use evenhand::import::{
+    GavelOptions, GoogleOptions, GoogleUsers, Input, gavel, gavel_scenario, google, openb,
+};
 use evenhand::problem::Problem;
 use evenhand::problem::format::{MAX_FILE_BYTES, problem_to_json, snapshot_to_json};
 use evenhand::problem::snapshot::System;
@@ -31,6 +33,7 @@ fn refuse_options(call: &Import) -> Result<(), Failure> {
         ("--by-shape", call.by_shape && !of_google),
         ("--accelerators", call.accelerators.is_some() && call.source != ImportSource::Gavel),
         ("--jobs", call.jobs.is_some() && call.source != ImportSource::Gavel),
+        ("--scenario", call.scenario && call.source != ImportSource::Gavel),
         ("--merge", call.merge.is_some() && call.source.system().is_none()),
     ];
     match given.iter().find(|(_, refused)| *refused) {
@@ -86,7 +89,12 @@ fn trace(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
             let lists = lists.iter().map(|path| open(path)).collect::<Result<_, _>>()?;
             let options = GavelOptions { jobs: call.jobs, ..GavelOptions::default() };
             let accelerators = call.accelerators.clone().unwrap_or(options.accelerators.clone());
-            gavel(open(table)?, lists, &GavelOptions { accelerators, ..options })
+            let options = GavelOptions { accelerators, ..options };
+            if call.scenario {
+                let text = gavel_scenario(open(table)?, lists, &options).map_err(Failure::input)?;
+                return write(call, &text);
+            }
+            gavel(open(table)?, lists, &options)
         }
         (ImportSource::Gavel, _) => {
             return Err(Failure::input("gavel takes the table of throughputs, then lists of jobs"));
@@ -105,12 +113,16 @@ fn trace(call: &Import, common: &Common) -> Result<ExitCode, Failure> {
         output::note(common, note.to_string());
     }
     warn(&imported.problem, common);
-    let text = problem_to_json(&imported.problem);
+    write(call, &problem_to_json(&imported.problem))
+}
+
+/// Writes a problem or a scenario to the file of the command line, or to standard output.
+fn write(call: &Import, text: &str) -> Result<ExitCode, Failure> {
     match &call.output {
         Some(path) => {
-            files::write(path, &text)?;
+            files::write(path, text)?;
         }
-        None => output::document(&text)?,
+        None => output::document(text)?,
     }
     Ok(ExitCode::SUCCESS)
 }

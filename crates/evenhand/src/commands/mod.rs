@@ -18,6 +18,7 @@ mod migrations;
 pub mod plan;
 pub mod ratio;
 pub mod reproduce;
+mod rounds;
 pub mod shell;
 pub mod simulate;
 pub mod solve;

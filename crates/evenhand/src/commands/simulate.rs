@@ -42,7 +42,9 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
         ))
         .tip("a scenario states the durations and the policy itself"));
     }
-    let is_of_tasks = !simulate::reservation::is_admission(&document) && !simulate::is_course(&document);
+    let is_of_tasks = !simulate::reservation::is_admission(&document)
+        && !simulate::is_course(&document)
+        && !simulate::is_of_rounds(&document);
     for (option, is_given) in [("--history", call.history), ("--half-life", !call.half_life.is_empty())] {
         if is_given && !is_of_tasks {
             return Err(Failure::input(format!("{option}: {name} is not a scenario of whole tasks")));
@@ -53,6 +55,9 @@ pub fn run(call: &Simulate, common: &Common) -> Result<ExitCode, Failure> {
     }
     if simulate::is_course(&document) {
         return super::course::run(&document, call, until, common);
+    }
+    if simulate::is_of_rounds(&document) {
+        return super::rounds::run(&document, call, until, common);
     }
     let mut scenario = document.scenario(folder).map_err(of_format)?;
     scenario.has_history = call.history;

@@ -99,6 +99,7 @@ fn every_kind_of_document_fits_its_schema() {
     problem.write("nodes.csv", "sn,cpu_milli,memory_mib,gpu,model\na,32000,1024,0,\n");
     problem.write("pods.csv", "name,cpu_milli,memory_mib,num_gpu,gpu_milli\np,1,1,0,0\n");
     problem.write("s.json", with_jobs());
+    problem.write("rounds.json", include_str!("../../../../examples/accelerators/rounds.json"));
     problem.write("course.json", SCENARIO.replace(r#""server": "best-fit""#, r#""mechanism": "drfh""#));
     problem.solve("drfh", true, "a.json");
     let grid = r#"{"kind": "sweep", "problems": ["problem.json"], "vary": {"/users/0/weight": [1, "1/2"]}, "mechanisms":
@@ -179,6 +180,7 @@ fn every_kind_of_document_fits_its_schema() {
         (&problem, "schema"),
         (&problem, "simulate s.json --resume run.json --checkpoint-every 1"),
         (&problem, "simulate course.json"),
+        (&problem, "simulate rounds.json"),
         (&cluster, "simulate half-life.json --half-life 1h,none"),
         (&cluster, "usage usage.csv --law slurm-ticks --half-life 7d --reported sshare.txt"),
         (&jobs, "simulate s.json"),

@@ -75,6 +75,7 @@ schemas![
     "simulation",
     "admission",
     "course",
+    "rounds",
     "usage",
     "window-verdict",
     "schemas",

@@ -13,6 +13,9 @@ mod output;
 mod read;
 mod run;
 
+pub(crate) use output::mechanism_words;
 pub use output::{course_document, course_tasks_csv, course_utilisation_csv};
+pub(crate) use read::mechanism_of;
 pub use read::{course_scenario, is_course};
+pub(crate) use run::is_answer;
 pub use run::{Course, CoursePolicy, CourseScenario, Moment, run_course};

@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use evenhand_budget::room;
+use evenhand_mechanisms::Mechanism;
 use evenhand_problem::Medium;
 use serde_json::{Map, Value, json};
 
@@ -14,17 +15,20 @@ impl CoursePolicy {
     #[must_use]
     pub fn words(&self) -> String {
         match self {
-            Self::Mechanism { mechanism, flags, .. } => {
-                let flags = flags.iter().map(|(name, text)| match text.as_str() {
-                    "" => format!(" --{name}"),
-                    text => format!(" --{name} {text}"),
-                });
-                mechanism.info.id.to_owned() + &flags.collect::<String>()
-            }
+            Self::Mechanism { mechanism, flags, .. } => mechanism_words(mechanism, flags),
             Self::Distributed(_) => "ps-dsf, servers on their own clocks".to_owned(),
             Self::LeastGap { .. } => "the least gap on any bottleneck".to_owned(),
         }
     }
+}
+
+/// Returns a mechanism and its flags as on the command line.
+pub(crate) fn mechanism_words(mechanism: &Mechanism, flags: &[(&str, String)]) -> String {
+    let flags = flags.iter().map(|(name, text)| match text.as_str() {
+        "" => format!(" --{name}"),
+        text => format!(" --{name} {text}"),
+    });
+    mechanism.info.id.to_owned() + &flags.collect::<String>()
 }
 
 impl Course {

@@ -64,7 +64,9 @@ pub fn course_scenario(document: &Document<'_>) -> Result<CourseScenario, Format
         let user = document.object(raw)?;
         let stated: UserSpec = user_spec(document, &user, &MEMBER_FIELDS)?;
         if stated.rates.is_some() || stated.at_most.is_some() {
-            return Err(document.error(raw, "`rates` and `at_most` are not supported in a scenario"));
+            return Err(
+                document.error(raw, "`rates` and `at_most` are supported only with the policy `rounds`")
+            );
         }
         spec.users.push(stated);
         members.push(member_spec(document, &user)?);
@@ -128,6 +130,97 @@ fn events(fields: &Fields<'_, '_>, problem: &Problem, scenario: &mut CourseScena
     Ok(())
 }
 
+/// Reads a divisible mechanism from the field `mechanism`, and its flags from the field `flags`.
+pub(crate) fn mechanism_of(
+    problem: &Problem,
+    fields: &Fields<'_, '_>,
+) -> Read<(&'static Mechanism, Vec<(&'static str, String)>)> {
+    let document = fields.document;
+    let named = fields.need("mechanism")?;
+    let name = document.string(named)?;
+    let Some(mechanism) = registry::find(&name) else {
+        let near = hint(&name, registry::names());
+        return Err(document.error(named, format!("there is no mechanism `{name}`{near}")));
+    };
+    if mechanism.is_of_whole_tasks() {
+        let why = format!(
+            "`{name}` places whole tasks: as a policy, {{\"score\": ..., \"server\": ...}} or {{\"slots\": ...}}"
+        );
+        return Err(document.error(named, why));
+    }
+    let mut flags = Vec::new();
+    if let Some(stated) = fields.optional("flags", Document::object)? {
+        for (name, raw) in stated.fields() {
+            flags.extend(flag(document, problem, mechanism, name, raw)?);
+        }
+    }
+    Ok((mechanism, flags))
+}
+
+/// Reads a flag and its text. Returns `None` for a flag that is `false`.
+fn flag<'t>(
+    document: &Document<'t>,
+    problem: &Problem,
+    mechanism: &'static Mechanism,
+    name: &str,
+    raw: &'t RawValue,
+) -> Read<Option<(&'static str, String)>> {
+    let known = mechanism.flags.iter().find(|flag: &&Flag| flag.name == name);
+    let Some(flag) = known else {
+        let all: Vec<&str> = mechanism.flags.iter().map(|flag| flag.name).collect();
+        let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+        let id = mechanism.info.id;
+        return Err(document.error_on_key(raw, format!("`{id}` takes no flag `{name}`: it takes {all}")));
+    };
+    let expected = |what: &str| document.error(raw, format!("expected {what}"));
+    let text = match flag.takes {
+        Takes::Nothing => {
+            return Ok(document.boolean(raw)?.then(|| (flag.name, String::new())));
+        }
+        Takes::Number(_) => number::format_stated(&document.number(raw)?),
+        Takes::Count(_) => {
+            let count = document.number(raw)?;
+            let whole = if count.is_integer() { count.numer().to_u64() } else { None };
+            whole.ok_or_else(|| expected("a whole number of at least 0"))?.to_string()
+        }
+        Takes::Classes(_) => {
+            let mut classes = Vec::new();
+            for raw in document.list(raw)? {
+                let class = document.string(raw)?;
+                if problem.servers().iter().all(|server| server.name() != class) {
+                    return Err(document.error(raw, format!("there is no server class `{class}`")));
+                }
+                classes.push(class.into_owned());
+            }
+            classes.join(",")
+        }
+        Takes::Users(_) => {
+            let why = format!("`{}` names users, which is not supported if users come and go", flag.name);
+            return Err(document.error(raw, why));
+        }
+        Takes::Resources(_) => {
+            let mut numbers = Vec::new();
+            for (resource, raw) in document.object(raw)?.fields() {
+                if !problem.resources().iter().any(|name| *name == **resource) {
+                    return Err(document.error_on_key(raw, format!("there is no resource `{resource}`")));
+                }
+                numbers.push(format!("{resource}={}", number::format_stated(&document.number(raw)?)));
+            }
+            numbers.join(",")
+        }
+        Takes::Name(_, names) => {
+            let stated = document.string(raw)?;
+            if names.iter().all(|(name, _)| *name != stated) {
+                let all: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
+                return Err(expected(&format!("one of {}", all.join(", "))));
+            }
+            stated.into_owned()
+        }
+    };
+    flag.check(&text).map_err(|error| document.error(raw, error.to_string()))?;
+    Ok(Some((flag.name, text)))
+}
+
 struct Reader<'d, 't> {
     document: &'d Document<'t>,
     problem: &'d Problem,
@@ -148,91 +241,10 @@ impl<'t> Reader<'_, 't> {
             return self.least_gap(gap);
         }
         let fields = Fields::of(document, raw, &["mechanism", "flags", "float"])?;
-        let named = fields.need("mechanism")?;
-        let name = document.string(named)?;
-        let Some(mechanism) = registry::find(&name) else {
-            let near = hint(&name, registry::names());
-            return Err(document.error(named, format!("there is no mechanism `{name}`{near}")));
-        };
-        if mechanism.is_of_whole_tasks() {
-            let why = format!(
-                "`{name}` places whole tasks: as a policy, {{\"score\": ..., \"server\": ...}} or {{\"slots\": ...}}"
-            );
-            return Err(document.error(named, why));
-        }
         let is_float = fields.optional("float", Document::boolean)?.unwrap_or_default();
         let arithmetic = if is_float { Arithmetic::Float } else { Arithmetic::Exact };
-        let mut flags = Vec::new();
-        if let Some(stated) = fields.optional("flags", Document::object)? {
-            for (name, raw) in stated.fields() {
-                flags.extend(self.flag(mechanism, name, raw)?);
-            }
-        }
+        let (mechanism, flags) = mechanism_of(self.problem, &fields)?;
         Ok(CoursePolicy::Mechanism { mechanism, flags, arithmetic })
-    }
-
-    /// Reads a flag and its text. Returns `None` for a flag that is `false`.
-    fn flag(
-        &self,
-        mechanism: &'static Mechanism,
-        name: &str,
-        raw: &'t RawValue,
-    ) -> Read<Option<(&'static str, String)>> {
-        let document = self.document;
-        let known = mechanism.flags.iter().find(|flag: &&Flag| flag.name == name);
-        let Some(flag) = known else {
-            let all: Vec<&str> = mechanism.flags.iter().map(|flag| flag.name).collect();
-            let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
-            let id = mechanism.info.id;
-            return Err(document.error_on_key(raw, format!("`{id}` takes no flag `{name}`: it takes {all}")));
-        };
-        let expected = |what: &str| document.error(raw, format!("expected {what}"));
-        let text = match flag.takes {
-            Takes::Nothing => {
-                return Ok(document.boolean(raw)?.then(|| (flag.name, String::new())));
-            }
-            Takes::Number(_) => number::format_stated(&document.number(raw)?),
-            Takes::Count(_) => {
-                let count = document.number(raw)?;
-                let whole = if count.is_integer() { count.numer().to_u64() } else { None };
-                whole.ok_or_else(|| expected("a whole number of at least 0"))?.to_string()
-            }
-            Takes::Classes(_) => {
-                let mut classes = Vec::new();
-                for raw in document.list(raw)? {
-                    let class = document.string(raw)?;
-                    if self.problem.servers().iter().all(|server| server.name() != class) {
-                        return Err(document.error(raw, format!("there is no server class `{class}`")));
-                    }
-                    classes.push(class.into_owned());
-                }
-                classes.join(",")
-            }
-            Takes::Users(_) => {
-                let why = format!("`{}` names users, which is not supported if users come and go", flag.name);
-                return Err(document.error(raw, why));
-            }
-            Takes::Resources(_) => {
-                let mut numbers = Vec::new();
-                for (resource, raw) in document.object(raw)?.fields() {
-                    if !self.problem.resources().iter().any(|name| *name == **resource) {
-                        return Err(document.error_on_key(raw, format!("there is no resource `{resource}`")));
-                    }
-                    numbers.push(format!("{resource}={}", number::format_stated(&document.number(raw)?)));
-                }
-                numbers.join(",")
-            }
-            Takes::Name(_, names) => {
-                let stated = document.string(raw)?;
-                if names.iter().all(|(name, _)| *name != stated) {
-                    let all: Vec<&str> = names.iter().map(|(name, _)| *name).collect();
-                    return Err(expected(&format!("one of {}", all.join(", "))));
-                }
-                stated.into_owned()
-            }
-        };
-        flag.check(&text).map_err(|error| document.error(raw, error.to_string()))?;
-        Ok(Some((flag.name, text)))
     }
 
     /// Rejects those fields of users in `fields` that the policy does not support.

@@ -184,7 +184,7 @@ fn followed(scenario: &CourseScenario, seed: u64, until: Option<Instant>) -> Res
 }
 
 /// Checks that the result of a mechanism is an allocation, and not entitlements of groups.
-fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), MechanismError> {
+pub(crate) fn is_answer(mechanism: &'static str, findings: &Findings) -> Result<(), MechanismError> {
     if findings.entitlements.is_some() {
         let why = "its rule gives entitlements of groups, and no tasks".to_owned();
         return Err(MechanismError::NotApplicable { mechanism, why });

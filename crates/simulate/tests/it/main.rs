@@ -12,6 +12,7 @@ mod order;
 mod parquet;
 mod queues;
 mod reservation;
+mod rounds;
 mod scenarios;
 mod stopped;
 mod traces;

@@ -443,6 +443,7 @@ pub const COMMANDS: &[CommandLine] = &[
             ("--merge", OneOf(&["0", "1.5%", "100%", "-1", "x"])),
             ("--accelerators", OneOf(&["v100=1", "v100=1,k80=3", "=", "x"])),
             ("--jobs", OneOf(&["1", "0", "-1", "x"])),
+            ("--scenario", Nothing),
             ("--output", Output),
         ],
     },
