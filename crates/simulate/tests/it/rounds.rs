@@ -4,7 +4,7 @@
 use evenhand_import::{GavelOptions, Input, gavel_scenario};
 use evenhand_mechanisms::{Flags, registry};
 use evenhand_problem::format::Source;
-use evenhand_problem::{Arithmetic, Problem, ProblemSpec, Rational};
+use evenhand_problem::{Arithmetic, Problem, Rational};
 use evenhand_simulate::{
     RoundRun, RoundScenario, SimulateError, is_of_rounds, rounds_csv, rounds_document, rounds_jobs_csv,
     rounds_scenario, run_rounds,
@@ -187,27 +187,27 @@ fn random_scenarios_agree_with_the_plain_implementation() {
     let (mut compared, mut rounds) = (0, 0);
     for k in 0..2000 {
         let (mechanism, flags) = policies[k % policies.len()];
-        let classes = random.gen_range(1..=3);
-        let counts: Vec<u64> = (0..classes).map(|_| random.gen_range(1..=4)).collect();
+        let classes = random.random_range(1..=3);
+        let counts: Vec<u64> = (0..classes).map(|_| random.random_range(1..=4)).collect();
         let servers: Vec<Value> = counts
             .iter()
             .enumerate()
             .map(|(i, count)| json!({"name": format!("c{i}"), "count": count, "capacity": {"gpu": 1}}))
             .collect();
         let most = *counts.iter().max().unwrap();
-        let users: Vec<Value> = (0..random.gen_range(1..=5))
+        let users: Vec<Value> = (0..random.random_range(1..=5))
             .map(|n| {
-                let demand = random.gen_range(1..=most.min(3));
+                let demand = random.random_range(1..=most.min(3));
                 let mut rates = json!({});
                 for (i, count) in counts.iter().enumerate() {
-                    let rate = if demand > *count { 0 } else { random.gen_range(1..=6) };
+                    let rate = if demand > *count { 0 } else { random.random_range(1..=6) };
                     rates[format!("c{i}")] = json!(rate);
                 }
-                json!({"name": format!("u{n}"), "weight": random.gen_range(1..=3), "demand": {"gpu": demand},
-                    "rates": rates, "arrives": random.gen_range(0..=9), "work": random.gen_range(1..=40)})
+                json!({"name": format!("u{n}"), "weight": random.random_range(1..=3), "demand": {"gpu": demand},
+                    "rates": rates, "arrives": random.random_range(0..=9), "work": random.random_range(1..=40)})
             })
             .collect();
-        let mut rule = json!({"mechanism": mechanism, "length": random.gen_range(1..=3)});
+        let mut rule = json!({"mechanism": mechanism, "length": random.random_range(1..=3)});
         for (name, text) in flags {
             rule["flags"][name] = json!(text);
         }
@@ -305,23 +305,30 @@ fn assert_possible(scenario: &RoundScenario, run: &RoundRun) {
 
 #[test]
 fn public_lists_of_jobs_run() {
-    let table = "gavel/simulation_throughputs.json.zst";
-    let list = "gavel/physical_max_min_fairness.trace";
-    let files = [table, list].map(evenhand_testkit::data::data);
-    let [Some(table), Some(list)] = files else {
+    let names = [
+        "gavel/simulation_throughputs.json.zst",
+        "gavel/physical_max_min_fairness.trace",
+        "gavel/msr_seed0_ed69ec.trace.gz",
+    ];
+    let [Some(table), Some(physical), Some(simulated)] = names.map(evenhand_testkit::data::data) else {
         println!("skipped: the data of Gavel is not here");
         return;
     };
+    let read_list = |list, options: &GavelOptions| {
+        let lists = vec![Input::open(list).unwrap()];
+        read_text(&gavel_scenario(Input::open(&table).unwrap(), lists, options).unwrap()).unwrap()
+    };
     let accelerators = [("v100", 8), ("p100", 16), ("k80", 24)].map(|(name, count)| (name.to_owned(), count));
     let options = GavelOptions { accelerators: accelerators.to_vec(), jobs: Some(12) };
-    let lists = vec![Input::open(&list).unwrap()];
-    let text = gavel_scenario(Input::open(&table).unwrap(), lists, &options).unwrap();
-    let scenario = read_text(&text).unwrap();
-    assert_eq!(scenario.jobs[0].work, 925_982);
-    let spec: &ProblemSpec = &scenario.spec;
-    assert_eq!(spec.users[0].name, "job 1: ResNet-18 (batch size 128) on 4");
-    let run = run_rounds(&scenario, 0, None).unwrap();
-    assert!(run.finished.iter().all(Option::is_some));
-    assert_possible(&scenario, &run);
-    assert_eq!(run, run_rounds(&scenario, 0, None).unwrap());
+    let of_cluster = read_list(&physical, &options);
+    assert_eq!(of_cluster.jobs[0].work, 925_982);
+    assert_eq!(of_cluster.spec.users[0].name, "job 1: ResNet-18 (batch size 128) on 4");
+    let arriving = read_list(&simulated, &GavelOptions { jobs: Some(40), ..GavelOptions::default() });
+    assert!(arriving.jobs.iter().any(|job| job.arrives > 0));
+    for scenario in [of_cluster, arriving] {
+        let run = run_rounds(&scenario, 0, None).unwrap();
+        assert!(run.finished.iter().all(Option::is_some));
+        assert_possible(&scenario, &run);
+        assert_eq!(run, run_rounds(&scenario, 0, None).unwrap());
+    }
 }
