@@ -14,7 +14,6 @@ use crate::axioms::prices::Prices;
 use crate::case::{Case, Claim, Shown, total_of};
 use crate::groups::within::Within;
 use crate::json::{ABSENT, Json};
-use crate::names::Amounts;
 use crate::work::{self, Checked, ensure, refuse};
 
 /// Returns true if the axiom is defined for the problem: there are no groups, and freedom from envy is linear because
@@ -109,10 +108,12 @@ fn most_without_envy(case: &Case<'_>, raw: &Json<'_>) -> Checked<Rational> {
             ensure(price >= 0, "a price of envy is negative")?;
             let scaled =
                 work::times(&price, &Rational::from(&problem.users[n].weight / &problem.users[m].weight))?;
-            for i in 0..problem.classes.len() {
-                worth[n][i] = work::plus(&worth[n][i], &price)?;
+            for value in &mut worth[n] {
+                *value = work::plus(value, &price)?;
+            }
+            for (i, value) in worth[m].iter_mut().enumerate() {
                 let of_task = worth_of_task(case, n, m, i)?;
-                worth[m][i] = work::plus(&worth[m][i], &-work::times(&scaled, &of_task)?)?;
+                *value = work::plus(value, &-work::times(&scaled, &of_task)?)?;
             }
         }
     }

@@ -71,9 +71,9 @@ fn bound_of_envy_free(instance: &Instance<'_>, prices: &EnvyPrices) -> Result<Ra
     let mut value = vec![vec![Rational::from(1); n_classes]; n_users];
     for (n, m, price) in &prices.envy {
         let ratio = Rational::from(problem.users()[*n].weight() / problem.users()[*m].weight()) * price;
-        for i in 0..n_classes {
-            value[*n][i] += price;
-            value[*m][i] -= worth(constraints, *n, *m, i) * &ratio;
+        value[*n].iter_mut().for_each(|value| *value += price);
+        for (i, value) in value[*m].iter_mut().enumerate() {
+            *value -= worth(constraints, *n, *m, i) * &ratio;
         }
     }
     let mut by_row = vec![Rational::new(); constraints.rows().len()];
