@@ -317,7 +317,9 @@ fn options_restrict_problems_to_premises_of_papers() {
     let expected = [
         ("--positive", "population-monotone", "open", &first[..]),
         ("--positive", "bottleneck-fair", "open", &["cdrf"]),
+        ("--positive", "optimal-equal", "open", &["drf"]),
         (both, "bottleneck-fair", "open", &["cdrf"]),
+        (both, "optimal-equal", "open", &["drf", "cdrf"]),
         (both, "no-free-harm", "proven", &["drf", "cdrf"]),
         (both, "non-bossy", "proven", &["drf", "cdrf"]),
         (both, "population-monotone", "proven", &["drf", "cdrf"]),
